@@ -10,6 +10,9 @@ import { type Carried, callObject, carried, type QuotaNamespace, type SettingsCa
 import { aNamespace, aPrefix } from './options.ts'
 import type { Place, StoredText } from './stored-settings.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
+
 /** Options of {@link durableObjectSettings}. */
 export interface DurableObjectSettingsOptions {
   /** The binding of the exported `QuotaDurableObject`. */
@@ -122,9 +125,9 @@ export class ObjectSettings implements DurableObjectSettings {
 
   /** Polls if the settings may be too old. @returns whether they changed */
   changedOnUse(): Promise<boolean> {
-    const ageMs = performance.now() - this.#polledAt
+    const ageMs = steadyMs() - this.#polledAt
     if (ageMs >= (this.#polling === undefined ? this.#options.maxAgeMs : LOST_AFTER_MS)) {
-      this.#polledAt = performance.now()
+      this.#polledAt = steadyMs()
       const before = this.#seen
       // While the object is unavailable, decisions use the last known settings.
       const changed = this.poll().then(

@@ -128,10 +128,10 @@ const mistakes: readonly Mistake[] = [
     says: ['prefix: expected 1 to 64 characters without braces or control characters, got "app{1}"'],
   },
   {
-    written: 'redisStore({ client, deadlineMs: 5000 })',
-    make: make({ client, deadlineMs: 5_000 }),
+    written: 'redisStore({ client, deadlineMs: 5 })',
+    make: make({ client, deadlineMs: 5 }),
     code: 'invalid_options',
-    says: ['deadlineMs: expected a whole number of milliseconds from 10 to 1000, got 5000'],
+    says: ['deadlineMs: expected a whole number of milliseconds from 10 to 60000, got 5'],
   },
   {
     written: 'redisStore({ client, timeout: 100, deadlinMs: 100 })',

@@ -3,12 +3,12 @@ import { lasting } from '../text.ts'
 import { fault, ok, type ServerFinding, warning } from './finding.ts'
 
 const PINGS = 50
-/** A third of a store's default deadline of 150 ms. */
+/** Slower answers are felt in each request. */
 const SLOW_MS = 50
 /** A noticeable difference: windows follow the server's clock. */
 const APART_MS = 1_000
 
-/** The latency of answers. @param slowMs a third of the store's default deadline */
+/** The latency of answers. @param slowMs a median that is too slow */
 export async function latency(
   ping: () => Promise<unknown>,
   pings: number = PINGS,
@@ -25,7 +25,7 @@ export async function latency(
 
 /**
  * @param times of answers, in milliseconds
- * @param slowMs a third of the store's default deadline
+ * @param slowMs a median that is too slow
  */
 export function judgeLatency(times: readonly number[], slowMs: number = SLOW_MS): ServerFinding {
   const sorted = times.toSorted((a, b) => a - b)
@@ -33,7 +33,7 @@ export function judgeLatency(times: readonly number[], slowMs: number = SLOW_MS)
   const text = `median ${half.toFixed(2)} ms, slowest of ${sorted.length} ${worst.toFixed(2)} ms`
   return half < slowMs
     ? ok('latency', text)
-    : warning('latency', text, `a store waits ${3 * slowMs} ms: move closer to the server, or raise deadlineMs`)
+    : warning('latency', text, 'each request waits so long: move closer to the server')
 }
 
 /** The difference between the server's clock and this machine's. @param time the answer to TIME */

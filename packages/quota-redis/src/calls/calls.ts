@@ -4,6 +4,10 @@ import { storeError } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
 import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './delivery.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout, setImmediate } = globalThis
+const steadyMs = performance.now.bind(performance)
+
 export interface CallsDeps<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlineMs: number
@@ -21,7 +25,7 @@ export interface CallsDeps<O extends AnyOperation> {
 export class Calls<O extends AnyOperation> {
   readonly #deps: CallsDeps<O>
   readonly #outbox: Outbox<O, AnyBatch<O>>
-  readonly #breaker = new Breaker(() => performance.now())
+  readonly #breaker = new Breaker(steadyMs)
   /** Why the last unanswered call got no answer. */
   #lastError: unknown
   /** Operations that are sent even while the breaker is open. */
@@ -33,7 +37,7 @@ export class Calls<O extends AnyOperation> {
   constructor(deps: CallsDeps<O>) {
     const { tick, newBatch } = deps
     this.#deps = deps
-    this.#deadlines = new Deadlines(deps.deadlineMs, () => performance.now())
+    this.#deadlines = new Deadlines(deps.deadlineMs, steadyMs)
     const inFlight = (): number => this.#inFlight.count
     const send = async (batch: AnyBatch<O>): Promise<void> => {
       const { length } = batch.operations

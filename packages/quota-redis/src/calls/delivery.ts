@@ -3,6 +3,9 @@ import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout } = globalThis
+
 /** The pause before a call is repeated that was not carried out, or that carries ids, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 

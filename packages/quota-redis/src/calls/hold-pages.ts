@@ -6,6 +6,9 @@ import holdPage from '../lua/hold-page.lua'
 import { scriptOf } from '../lua/script.ts'
 import { callScript, type ScriptCall } from './delivery.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout } = globalThis
+
 /** The pause before a read is repeated, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 

@@ -1,6 +1,9 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import type { HoldPage } from './hold-pages.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setInterval, clearInterval } = globalThis
+
 /** How often a process checks for expired holds. They are refunded within a second. */
 const SWEEP_EVERY_MS = 500
 /** How many holds are settled together. */

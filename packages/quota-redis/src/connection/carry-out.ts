@@ -1,6 +1,9 @@
 import type { Connection } from './connection.ts'
 import { isReplyOf } from './errors.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout } = globalThis
+
 /** How often work is tried, and the pause between two attempts in milliseconds. */
 const TRIES = 10
 const PAUSE_MS = 50

@@ -5,6 +5,10 @@ import { type Place, retryDelayMs } from './driver.ts'
 import { notConnected, withoutCommand } from './errors.ts'
 import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout } = globalThis
+const steadyMs = performance.now.bind(performance)
+
 /** How often the slot table is read while a needed server is not usable, in milliseconds. */
 const REFRESH_EVERY_MS = 100
 /** How long a server may take to return the slot table, in milliseconds. */
@@ -182,7 +186,7 @@ export class ClusterNodes {
   }
 
   #connectionTo(address: string): ServerConnection {
-    this.#neededAtMs.set(address, performance.now())
+    this.#neededAtMs.set(address, steadyMs())
     const known = this.#connections.get(address)
     if (known !== undefined) return known
     const colon = address.lastIndexOf(':')
@@ -217,7 +221,7 @@ export class ClusterNodes {
   }
 
   #dropUnused(): void {
-    const nowMs = performance.now()
+    const nowMs = steadyMs()
     for (const [address, connection] of this.#connections) {
       if (this.#isNeeded(address)) this.#neededAtMs.set(address, nowMs)
       else if (nowMs - this.#neededAtMs.get(address)! > KEEP_UNUSED_MS || !connection.usable) {

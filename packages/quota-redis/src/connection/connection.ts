@@ -88,6 +88,8 @@ export interface ConnectionOptions {
   readonly checkedMs?: number | undefined
   /** The deadline of an attempt to connect, in milliseconds. @default 2,000 */
   readonly connectTimeoutMs?: number | undefined
+  /** How long calls wait, in milliseconds. A silent connection is kept as long. @default 1,000 */
+  readonly deadlineMs?: number | undefined
   /** @default the console */
   readonly logger?: QuotaLogger | undefined
   /** Called when a connection is usable: the first time and after each reconnect. */

@@ -22,10 +22,19 @@ export interface Driver {
 
 /** Callbacks of a driver. */
 export interface DriverEvents {
+  /** The server accepted the connection; it is not ready yet. */
+  onConnected(): void
   onReady(): void
   onError(error: unknown): void
   /** The connection broke, or an attempt to connect failed. */
   onClosed(): void
+}
+
+/** How long a driver waits, in milliseconds. */
+export interface DriverTimes {
+  readonly connectTimeoutMs: number
+  /** For any reply, once it is connected. */
+  readonly silenceMs: number
 }
 
 /** One server of a cluster, with the callbacks of its connection. */

@@ -59,6 +59,10 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/said nothing/, 'It hangs, or something else than Redis is there: check host, port and TLS.'],
   [/^(?:NOAUTH|WRONGPASS)\b/, 'Correct the username and password of your client.'],
   [/^NOPERM\b|ACL failure|user executing the script/, `Grant the Redis user of your client ${RIGHTS}`],
+  [
+    /max number of clients|closed the new connection|EPIPE|ECONNRESET/,
+    'It may be full (maxclients), or expect TLS, or not expect it.',
+  ],
   [/^OOM\b/, 'Give Redis more memory (maxmemory).'],
   [/^READONLY\b/, 'Connect to the primary: a replica cannot count.'],
 ]
@@ -68,6 +72,15 @@ function explained(error: unknown): string {
   const text = errorText(error)
   const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
   return remedy === undefined ? text : `${text.replace(/\.$/, '')}. ${remedy}`
+}
+
+/**
+ * The error of a connection that broke before it was ready. A full server says so and closes, but the client may be
+ * writing by then, and so only know that the connection broke.
+ */
+export function greetingError(error: unknown): unknown {
+  const isCut = error === undefined || /EPIPE|ECONNRESET|closed/i.test(errorText(error))
+  return isCut ? new Error('the server closed the new connection', { cause: error }) : error
 }
 
 /** An error without its command, which may contain a password. */

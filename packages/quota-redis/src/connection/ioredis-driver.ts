@@ -1,6 +1,6 @@
 import type { Redis, RedisOptions } from 'ioredis'
 import type { Reply, Word } from './connection.ts'
-import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
+import { type Driver, type DriverEvents, type DriverTimes, type Place, retryDelayMs } from './driver.ts'
 import { needsNewConnection } from './errors.ts'
 import { Silence } from './silence.ts'
 
@@ -33,6 +33,9 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   monitor: false,
 }
 
+/** Errors of commands that were not sent because the connection broke. The error of that came before. */
+const OF_BROKEN_CONNECTION = /^Stream isn't writeable|^Reached the max retries per request/
+
 /** The options that differ from the caller's. */
 function ownOptions(connectTimeoutMs: number, place: Place | undefined): RedisOptions {
   return {
@@ -58,13 +61,13 @@ export class IoredisDriver implements Driver {
 
   constructor(
     client: Redis,
-    { onReady, onError, onClosed }: DriverEvents,
-    connectTimeoutMs: number,
+    { onConnected, onReady, onError, onClosed }: DriverEvents,
+    times: DriverTimes,
     place: Place | undefined,
   ) {
     const options = (): RedisOptions => ({
       ...(place ?? client).options,
-      ...ownOptions(connectTimeoutMs, place),
+      ...ownOptions(times.connectTimeoutMs, place),
       retryStrategy,
     })
     const retryStrategy = (attempt: number): number => {
@@ -73,13 +76,19 @@ export class IoredisDriver implements Driver {
     }
     const redis = client.duplicate(options())
     this.redis = redis
-    this.#silence = new Silence({
+    this.#silence = new Silence(times.silenceMs, {
       inFlight: () => (redis.stream === undefined || redis.stream.destroyed ? 0 : redis.commandQueue.length),
+      isReady: () => redis.status === 'ready',
       received: () => redis.stream.bytesRead,
       giveUp: (error) => redis.stream.destroy(error),
     })
-    redis.on('connect', () => this.#silence.watch())
-    redis.on('error', onError)
+    redis.on('connect', () => {
+      onConnected()
+      this.#silence.watch()
+    })
+    redis.on('error', (error) => {
+      if (!OF_BROKEN_CONNECTION.test(error.message)) onError(error)
+    })
     redis.on('ready', onReady)
     for (const event of ['close', 'end']) redis.on(event, onClosed)
   }

@@ -1,7 +1,10 @@
 import type { NodeRedisClient, Reply, Word } from './connection.ts'
-import { type Driver, type DriverEvents, retryDelayMs } from './driver.ts'
+import { type Driver, type DriverEvents, type DriverTimes, retryDelayMs } from './driver.ts'
 import { needsNewConnection, notConnected } from './errors.ts'
 import { Silence } from './silence.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout } = globalThis
 
 /** The members of node-redis' client that are used. */
 interface Client {
@@ -54,11 +57,12 @@ export class NodeRedisDriver implements Driver {
   #inFlight = 0
   #received = 0
 
-  constructor(client: NodeRedisClient, events: DriverEvents, connectTimeoutMs: number) {
+  constructor(client: NodeRedisClient, events: DriverEvents, times: DriverTimes) {
     this.#theirs = client as unknown as Client
     this.#events = events
-    this.#connectTimeoutMs = connectTimeoutMs
-    this.#silence = new Silence({
+    this.#connectTimeoutMs = times.connectTimeoutMs
+    this.#silence = new Silence(times.silenceMs, {
+      isReady: () => this.isReady,
       inFlight: () => this.#inFlight + (this.#isGreeting ? 1 : 0),
       received: () => this.#received,
       giveUp: (error) => this.#giveUp(error),
@@ -115,6 +119,7 @@ export class NodeRedisDriver implements Driver {
     client.on('connect', () => {
       if (client !== this.#client) return
       this.#isGreeting = true
+      this.#events.onConnected()
       this.#silence.watch()
     })
     client.on('error', (error) => this.#broke(client, error))

@@ -11,10 +11,14 @@ import {
   type Word,
 } from './connection.ts'
 import type { Driver, DriverEvents, Place } from './driver.ts'
-import { notConnected, withoutCommand } from './errors.ts'
+import { greetingError, notConnected, withoutCommand } from './errors.ts'
 import { EvictionCheck } from './eviction-policy.ts'
 import { IoredisDriver } from './ioredis-driver.ts'
 import { NodeRedisDriver } from './node-redis-driver.ts'
+import { silenceOf } from './silence.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
 
 /** How long a server's eviction check is valid, in milliseconds. */
 const CHECKED_MS = 10_000
@@ -51,6 +55,10 @@ export class ServerConnection implements Connection {
   #down = false
   #waiters: Waiters | undefined
   #lastError: unknown
+  /** The server accepted the connection, and it is not ready yet. */
+  #isGreeting = false
+  /** Why the latest attempt to connect failed. */
+  #attemptError: unknown
   /** When the server was last checked, by a monotonic clock. */
   #checkedAtMs = 0
 
@@ -64,11 +72,21 @@ export class ServerConnection implements Connection {
       this.#fail(notConnected(this.#lastError))
     })
     const events: DriverEvents = {
-      onReady: () => void this.#check(),
+      onConnected: () => {
+        this.#isGreeting = true
+        this.#attemptError = undefined
+      },
+      onReady: () => {
+        this.#isGreeting = false
+        void this.#check()
+      },
       onError: (error) => {
-        this.#lastError = withoutCommand(error)
+        this.#attemptError = withoutCommand(error)
+        this.#lastError = this.#attemptError
       },
       onClosed: () => {
+        if (this.#isGreeting) this.#lastError = greetingError(this.#attemptError)
+        this.#isGreeting = false
         this.#down = !this.#usable
         this.#usable = false
         this.#refused = false
@@ -76,9 +94,10 @@ export class ServerConnection implements Connection {
         place?.onClosed()
       },
     }
+    const times = { connectTimeoutMs, silenceMs: silenceOf(options.deadlineMs) }
     this.driver = isNodeRedis(client)
-      ? new NodeRedisDriver(client, events, connectTimeoutMs)
-      : new IoredisDriver(client, events, connectTimeoutMs, place)
+      ? new NodeRedisDriver(client, events, times)
+      : new IoredisDriver(client, events, times, place)
     this.#eviction = evictionPolicy && new EvictionCheck((words) => this.driver.send(words), evictionPolicy, logger)
   }
 
@@ -132,7 +151,7 @@ export class ServerConnection implements Connection {
   }
 
   #checkNowAndThen(): void {
-    const nowMs = performance.now()
+    const nowMs = steadyMs()
     if (nowMs - this.#checkedAtMs < (this.#options.checkedMs ?? CHECKED_MS)) return
     this.#checkedAtMs = nowMs
     void this.#check()
@@ -140,7 +159,7 @@ export class ServerConnection implements Connection {
 
   /** Never rejects. */
   async #check(): Promise<void> {
-    this.#checkedAtMs = performance.now()
+    this.#checkedAtMs = steadyMs()
     try {
       await this.#eviction?.check()
     } catch (error) {

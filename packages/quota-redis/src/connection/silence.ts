@@ -1,4 +1,7 @@
-/** A server that answers nothing for so long is disconnected, in milliseconds. */
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout, setImmediate } = globalThis
+
+/** A server that answers nothing for so long while connecting is disconnected, in milliseconds. */
 const SILENCE_MS = 1_000
 /** How often the connection is checked, in milliseconds. */
 const STEP_MS = 250
@@ -9,7 +12,14 @@ export interface Watched {
   inFlight(): number
   /** Grows with each byte or reply that arrives. */
   received(): number
+  /** Whether it is connected, with credentials and database set. */
+  isReady(): boolean
   giveUp(error: Error): void
+}
+
+/** How long a connection may be silent: a little longer than its calls wait. */
+export function silenceOf(deadlineMs: number | undefined): number {
+  return Math.max(SILENCE_MS, (deadlineMs ?? 0) + STEP_MS)
 }
 
 /**
@@ -18,12 +28,15 @@ export interface Watched {
  * if it took longer, and the socket is read before the step is counted.
  */
 export class Silence {
+  readonly #silenceMs: number
   readonly #watched: Watched
   #timer: NodeJS.Timeout | undefined
   #silentMs = 0
   #received = 0
 
-  constructor(watched: Watched) {
+  /** @param silenceMs how long a server may be silent once it is connected */
+  constructor(silenceMs: number, watched: Watched) {
+    this.#silenceMs = silenceMs
     this.#watched = watched
   }
 
@@ -52,11 +65,12 @@ export class Silence {
     const received = this.#watched.received()
     this.#silentMs = received === this.#received ? this.#silentMs + STEP_MS : 0
     this.#received = received
-    if (this.#silentMs < SILENCE_MS) {
+    const mostMs = this.#watched.isReady() ? this.#silenceMs : SILENCE_MS
+    if (this.#silentMs < mostMs) {
       this.#step()
       return
     }
     this.#timer = undefined
-    this.#watched.giveUp(new Error(`the server said nothing for ${SILENCE_MS} ms`))
+    this.#watched.giveUp(new Error(`the server said nothing for ${this.#silentMs} ms`))
   }
 }

@@ -7,6 +7,9 @@ import byHttp from './lua/by-http.lua'
 import type { ParsedHttpOptions } from './options.ts'
 import { asJson, fromJson } from './words.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout } = globalThis
+
 /** Errors of `fetch` which mean that nothing was sent. */
 const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']
 /** The largest answer that is read, in characters. */

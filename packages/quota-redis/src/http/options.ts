@@ -32,7 +32,7 @@ export interface RedisHttpStoreOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * Deadline of a call in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the failure
+   * Deadline of a call in milliseconds, 10 to 60,000. After it the call rejects with `store_error`, and the failure
    * policy decides.
    *
    * @default 1,000
@@ -76,7 +76,7 @@ export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__P
     token: where(isText, 'the token of the database'),
     fetch: optional(aFunction<typeof fetch>()),
     prefix: withDefault(prefixCheck(), 'quota'),
-    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
+    deadlineMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 1_000),
     batch: withDefault(oneOf(true, false), navigatorName() !== 'Cloudflare-Workers'),
     logger: aLogger(),
     testClock: optional(aClock()),

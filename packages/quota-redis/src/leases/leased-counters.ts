@@ -18,6 +18,9 @@ import { startsOf, without } from './shared-cells.ts'
 import { rowsOf, type SplitQuotas, splitLayers, splitPeriods } from './split.ts'
 import { undo } from './undo.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
+
 /** Counters of one policy whose shared layers are leased. */
 export class LeasedCounters implements RedisCounters {
   readonly #places: Places
@@ -26,7 +29,7 @@ export class LeasedCounters implements RedisCounters {
 
   constructor(deps: PlacesDeps) {
     this.#places = new Places(deps)
-    this.#deadlines = new Deadlines(deps.deadlineMs, () => performance.now())
+    this.#deadlines = new Deadlines(deps.deadlineMs, steadyMs)
   }
 
   take(request: TakeRequest): Promise<TakeReply> {

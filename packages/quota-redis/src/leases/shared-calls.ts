@@ -12,6 +12,10 @@ import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
 import type { LeaseLimits } from './shared-answer.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout } = globalThis
+const steadyMs = performance.now.bind(performance)
+
 /** A lease is returned when it ends, even if nothing is left: every grant reads and writes all leases in the book. */
 const TIMES = { keep: 5_000, counted: 5_000, usable: MAX_LEASE_MS }
 /** The pause before a call is repeated that was not carried out, in milliseconds. */
@@ -71,7 +75,7 @@ export interface SharedCallsDeps {
 /** Requests tokens from the shared layers' server, and returns them. */
 export class SharedCalls {
   readonly #deps: SharedCallsDeps
-  readonly #breaker = new Breaker(() => performance.now())
+  readonly #breaker = new Breaker(steadyMs)
   readonly #book: ListBook
   readonly #instant: Instant
 

@@ -17,6 +17,9 @@ import {
 import type { GrantReply, SharedCalls, SharedRowsAt } from './shared-calls.ts'
 import { SharedCells, startsOf, without } from './shared-cells.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, setImmediate } = globalThis
+
 /** The most requests in one script call. */
 const MOST_ASKS = 256
 /** The most requests that wait for the shared layers. Further requests fail immediately. */

@@ -4,6 +4,9 @@ import { type Connection, type RedisClient, textOf } from '../connection/connect
 import { connectionTo, subscribe } from '../connection/connections.ts'
 import { ChannelRights } from './channel-rights.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setInterval, clearInterval } = globalThis
+
 /** How long a change can go unnoticed if its message was lost, in milliseconds. */
 const POLL_MS = 500
 

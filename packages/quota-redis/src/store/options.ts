@@ -27,10 +27,10 @@ export interface RedisStoreOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * Deadline of a call in milliseconds, 10 to 1,000. After it the call rejects with `store_error`, and the failure
+   * Deadline of a call in milliseconds, 10 to 60,000. After it the call rejects with `store_error`, and the failure
    * policy decides.
    *
-   * @default 150
+   * @default 1,000
    */
   readonly deadlineMs?: number | undefined
   /**
@@ -69,8 +69,7 @@ export type ParsedRedisStoreOptions = Omit<RedisStoreOptions, 'logger'> & {
 function checks(): Checks<ParsedRedisStoreOptions> {
   return {
     ...keyChecks(),
-    // With more than a second, a silent connection would be closed before the deadline.
-    deadlineMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 150),
+    deadlineMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 1_000),
     connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     evictionPolicy: withDefault(oneOf<EvictionPolicy>('require-noeviction', 'warn'), 'require-noeviction'),
     logger: aLogger(),

@@ -15,6 +15,8 @@ export interface TcpProxy {
   cutAfterNextRequest(): Promise<void>
   /** Connections are accepted; nothing is forwarded or answered. When it ends, connections that lost data are cut. */
   blackHole(on: boolean): void
+  /** The black hole ends for new connections; the old ones stay in it, and nothing tells their clients. */
+  heal(): void
   /** Connections are closed as soon as they are accepted. */
   refuse(on: boolean): void
   cutAll(): void
@@ -41,6 +43,8 @@ interface ProxiedConnection {
   /** Whether what came last came from the server. */
   replied: boolean
   lostData: boolean
+  /** It stays in a black hole. */
+  isLost: boolean
   /** Set while the reply to a request is awaited in order to cut the connection. */
   cut: (() => void) | undefined
 }
@@ -63,6 +67,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       server: connect({ port: targetPort, host: '127.0.0.1', noDelay: true }),
       replied: true,
       lostData: false,
+      isLost: false,
       cut: undefined,
     }
     connections.add(connection)
@@ -77,7 +82,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   function fromClient(connection: ProxiedConnection, data: Buffer): void {
     if (connection.replied) roundTrips += 1
     connection.replied = false
-    if (state.blackHole) {
+    if (state.blackHole || connection.isLost) {
       connection.lostData = true
       return
     }
@@ -94,7 +99,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       connection.cut()
       connection.cut = undefined
       destroy(connection)
-    } else if (state.blackHole || state.dropReplies) {
+    } else if (state.blackHole || connection.isLost || state.dropReplies) {
       connection.lostData = true
     } else {
       forward(connection, connection.client, data)
@@ -143,6 +148,10 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     blackHole(on) {
       state.blackHole = on
       if (!on) cutThoseThatLostData()
+    },
+    heal() {
+      state.blackHole = false
+      for (const connection of connections) connection.isLost = true
     },
     refuse(on) {
       state.refuse = on

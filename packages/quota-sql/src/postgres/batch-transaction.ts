@@ -1,9 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import timers from 'node:timers/promises'
 import { type EndedHold, newRevision, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
 import { onSession, type Session, type SessionDeps, type SharedConnection } from './session.ts'
 import { answerUnlocked, type DecisionDeps } from './transaction.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout } = globalThis
+const { setTimeout: pause } = timers
 
 /** The pause before an unavailable server is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 20

@@ -18,10 +18,10 @@ export interface PostgresStoreOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * Deadline of a call in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the failure
+   * Deadline of a call in milliseconds, 10 to 60,000. After it the call rejects with `store_error`, and the failure
    * policy decides.
    *
-   * @default 250
+   * @default 1,000
    */
   readonly deadlineMs?: number | undefined
   /**
@@ -56,7 +56,7 @@ function checks(): Checks<ParsedPostgresStoreOptions> {
   return {
     pool: having<PostgresPool>(['connect'], 'a pool of connections, new Pool(...) of pg'),
     prefix: withDefault(prefixCheck(), 'quota'),
-    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 250),
+    deadlineMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 1_000),
     connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     testClock: optional(aClock()),
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises'
+import timers from 'node:timers/promises'
 import { QuotaError } from '@scoregw/quota'
 import { Deadline, Scratch } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
@@ -16,6 +16,9 @@ import { TableFormat } from './table-format.ts'
 import { storedHold, storeLayouts } from './transaction.ts'
 import { Transactions } from './transactions.ts'
 import { performWithin } from './within.ts'
+
+// As it is now: a test may replace it later, and a server goes on.
+const { setImmediate: nextTick } = timers
 
 /** How many rows, ids and fences are deleted together. */
 const FORGOTTEN_AT_ONCE = 500

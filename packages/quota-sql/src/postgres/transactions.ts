@@ -9,6 +9,9 @@ import type { FirstConnection } from './first-connection.ts'
 import { LockingTransaction } from './locking.ts'
 import { SharedConnection } from './session.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
+
 /** How many adding statements may be in flight at the same time. */
 const ADDS_AT_ONCE = 2
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
@@ -36,7 +39,7 @@ export class Transactions {
   readonly #addQueue: Queue
   /** The takes of this event-loop tick. */
   #tick: Tick | undefined
-  readonly #breaker = new Breaker(() => performance.now())
+  readonly #breaker = new Breaker(steadyMs)
   readonly #transactions = new Set<BatchTransaction>()
   /** Whether the last call was answered. */
   #isAnswering = true
@@ -92,7 +95,7 @@ export class Transactions {
     const { otherVersion } = this.#first
     if (otherVersion !== undefined) return operation.fail(notDone(otherVersion))
     this.#lastError ??= this.#first.error
-    operation.queuedAt = performance.now()
+    operation.queuedAt = steadyMs()
     this.#addNow(operation)
   }
 

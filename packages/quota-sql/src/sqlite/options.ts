@@ -40,7 +40,7 @@ export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
    */
   readonly db?: TransactionQueue | undefined
   /**
-   * Deadline of a call in milliseconds, 10 to 10,000, including the wait for other writing processes. After it the call
+   * Deadline of a call in milliseconds, 10 to 60,000, including the wait for other writing processes. After it the call
    * rejects with `store_error`, and the failure policy decides.
    *
    * @default 1000
@@ -81,7 +81,7 @@ function checks(): Checks<ParsedSqliteStoreOptions> {
   return {
     ...syncChecks(),
     db: optional(having<TransactionQueue>(['connection'], 'a Kysely on the same connection')),
-    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
+    deadlineMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 1_000),
     synchronous: optional(oneOf<'normal' | 'full'>('normal', 'full')),
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import timers from 'node:timers/promises'
 import { type Clock, QuotaError } from '@scoregw/quota'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
 import { type Operation, readsRows } from '../step/operation.ts'
@@ -7,6 +7,10 @@ import { storeError } from '../step/store-error.ts'
 import { isBusy } from './database.ts'
 import type { ConnectionManner, SqliteFile } from './file.ts'
 import type { ParsedSqliteStoreOptions } from './options.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
+const { setTimeout: pause } = timers
 
 /** The pause before a call is repeated because another process writes, in milliseconds. */
 const AGAIN_AFTER_MS = 1
@@ -63,12 +67,12 @@ export class SqliteTransactions {
    * @throws {QuotaError} `store_error`
    */
   async small<T>(work: () => T): Promise<T> {
-    const endsAt = performance.now() + this.#deps.deadlineMs
+    const endsAt = steadyMs() + this.#deps.deadlineMs
     for (;;) {
       try {
         return await this.#inOrder(() => this.#ourWay(work))
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= endsAt) throw failureOf(error)
+        if (!isBusy(error) || steadyMs() >= endsAt) throw failureOf(error)
       }
       await pause(AGAIN_AFTER_MS)
     }

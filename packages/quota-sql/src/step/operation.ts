@@ -3,6 +3,9 @@ import type { Footprint } from './requested.ts'
 import type { Charge } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
+
 /** The work of one call. */
 export interface Work<T> {
   readonly footprint: Footprint
@@ -44,8 +47,8 @@ class Pending<T> {
   readonly charge: Charge | undefined
   /** Its position among all operations of the process. */
   readonly number: number = operations++
-  /** When its deadline started, by `performance.now()`. */
-  queuedAt: number = performance.now()
+  /** When its deadline started, by `steadyMs()`. */
+  queuedAt: number = steadyMs()
   readonly #work: Work<T>
   readonly #resolve: (answer: T) => void
   readonly #reject: (error: unknown) => void

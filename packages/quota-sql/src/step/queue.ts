@@ -2,6 +2,10 @@ import type { QuotaError } from '@scoregw/quota'
 import { Deadline, InFlight } from '@scoregw/quota/store'
 import type { Operation } from './operation.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setImmediate } = globalThis
+const steadyMs = performance.now.bind(performance)
+
 /** The most operations in one transaction. */
 const MOST = 256
 
@@ -66,7 +70,7 @@ export class Queue {
   requeue(operations: readonly Operation[]): void {
     const waiting = operations.filter(({ isOver }) => !isOver)
     if (waiting.length === 0) return
-    const passedMs = performance.now() - Math.min(...waiting.map(({ queuedAt }) => queuedAt))
+    const passedMs = steadyMs() - Math.min(...waiting.map(({ queuedAt }) => queuedAt))
     const group = this.#groupOf(Math.max(1, Math.ceil(this.#deps.deadlineMs - passedMs)))
     for (const operation of waiting) this.#push(operation, group)
   }

@@ -5,6 +5,9 @@ import type { Work } from './operation.ts'
 import { placeOf } from './requested.ts'
 import { readableFootprint, type StoredHold } from './stored.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setInterval, clearInterval } = globalThis
+
 /** How often a process checks for expired holds. They are settled within a second of their end. */
 const SWEEP_EVERY_MS = 500
 /** How often it deletes old rows. */

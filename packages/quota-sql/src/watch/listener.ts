@@ -1,5 +1,8 @@
 import { outliveLostConnections } from '../postgres/pool.ts'
 
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout } = globalThis
+
 /** A connection that receives a server's notifications, like pg's `PoolClient`. */
 export interface ListenClient {
   query(text: string): PromiseLike<unknown>

@@ -1,3 +1,6 @@
+// As they are now: a test may replace them later, and a server goes on.
+const { setInterval, clearInterval } = globalThis
+
 /** The dependencies of a {@link Watched}. */
 export interface WatchedDeps {
   /** How often to poll for changes while there is a watcher, in milliseconds. */

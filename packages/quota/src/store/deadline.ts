@@ -1,3 +1,6 @@
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout, clearTimeout, setImmediate } = globalThis
+
 /** Starts and ends with time limits. */
 interface Timer {
   /** Call when one of its limits was met or has passed. */

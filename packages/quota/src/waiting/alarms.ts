@@ -7,6 +7,8 @@ export class Alarms {
   readonly #alarms: Heap<Alarm> = new Heap((a, b) => a.due < b.due)
   readonly #ring: (due: readonly Alarm[]) => void
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Tests replace the global timers, and those that were set before never fire then. */
+  #setBy: typeof setTimeout | undefined
   #timerDue = Number.POSITIVE_INFINITY
 
   /** @param ring called with the alarms that are due; they are no longer set */
@@ -26,9 +28,11 @@ export class Alarms {
   /** Sets the timer for the next alarm. If it fires early, nothing is due and it is set again. */
   start(): void {
     const due = this.#alarms.first?.due ?? Number.POSITIVE_INFINITY
-    if (due === this.#timerDue || (due > this.#timerDue && due < Number.POSITIVE_INFINITY)) return
+    const isSet = due === this.#timerDue || (due > this.#timerDue && due < Number.POSITIVE_INFINITY)
+    if (isSet && this.#setBy === setTimeout) return
     clearTimeout(this.#timer)
     this.#timerDue = due
+    this.#setBy = setTimeout
     if (due < Number.POSITIVE_INFINITY)
       this.#timer = setTimeout(() => this.#rang(), Math.max(0, Math.ceil(due - systemStopwatch())))
   }

@@ -14,7 +14,7 @@ function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void)
     let isOver = false
     const giveUp = (): void => {
       isOver = true
-      reject(new QuotaError('store_error', `no answer within ${ms} ms`))
+      reject(new QuotaError('store_error', `no answer within ${Math.round(ms)} ms`))
     }
     let timer = setTimeout(() => {
       timer = setTimeout(giveUp)
