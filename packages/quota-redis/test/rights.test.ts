@@ -60,7 +60,11 @@ describe.runIf(redisTests).each(CLIENTS)('rights of the Redis user, by %s', (_, 
       const changed = await quota.settings.update({ base: { user: { read: { '1h': 50 } } } })
       expect(changed).toMatchObject({ settings: { base: { user: { read: { '1h': 50 } } } } })
       expect(await quota.consume(request)).toMatchObject({ allowed: true })
-      const reservation = await quota.reserve({ ...request, id: 'one', ttlMs: 60_000 })
+      const reservation = await quota.reserve({
+        ...request,
+        id: 'one',
+        ...(store.can?.holds === true ? { ttlMs: 60_000 } : {}),
+      })
       await reservation.commit()
       await quota.reset('u')
     }
