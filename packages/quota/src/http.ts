@@ -1,3 +1,4 @@
+export { QuotaWarning } from './errors/quota-warning.ts'
 export { AdmittedRequest } from './http/admitted-request.ts'
 export {
   ANSWER_HANDLERS,
@@ -16,7 +17,6 @@ export {
   refusalMessage,
   type WindowStatusBody,
 } from './http/body.ts'
-export { QuotaWarning } from './errors/quota-warning.ts'
 export { Exchange } from './http/exchange.ts'
 export {
   type FieldsOption,

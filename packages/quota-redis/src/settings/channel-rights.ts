@@ -1,4 +1,4 @@
-import { type QuotaLogger } from '@scoregw/quota'
+import type { QuotaLogger } from '@scoregw/quota'
 import { QuotaWarning } from '@scoregw/quota/store'
 
 /** A channel that the Redis user may not use. Changes are still made, and other processes find them when they poll. */
@@ -17,7 +17,7 @@ export class ChannelRights {
     if (this.#isReported) return
     this.#isReported = true
     const text =
-      `changes reach other processes only when they poll, within a second, because the Redis user may not use the ` +
+      'changes reach other processes only when they poll, within a second, because the Redis user may not use the ' +
       `channel ${this.#channel}. Grant it &${this.#channel} +publish +subscribe. Redis said: ${reason}`
     this.#logger.warn(new QuotaWarning('no_channel_rights', text))
   }
