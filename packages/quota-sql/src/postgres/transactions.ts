@@ -11,6 +11,7 @@ import { SharedConnection } from './session.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const steadyMs = performance.now.bind(performance)
+const { setImmediate } = globalThis
 
 /** How many adding statements may be in flight at the same time. */
 const ADDS_AT_ONCE = 2
