@@ -40,7 +40,7 @@ export class LeasedCounters implements RedisCounters {
     if (request.id !== undefined) return this.#inTime(request, this.#takeOwnFirst(request, split))
     try {
       const shared = this.#places.takeShared(request, split, split.own.length === 0)
-      const isHere = !(shared instanceof Promise) && shared.outcome === 'charged'
+      const isHere = !('then' in shared) && shared.outcome === 'charged'
       if (isHere) return this.#takeCharged(request, split, shared)
       return this.#inTime(request, this.#takeAfter(request, split, shared))
     } catch (error) {

@@ -42,8 +42,9 @@ export function sqlFactor(options: SqlFactorOptions): SqlFactor {
 }
 
 interface Row {
-  readonly version: number
-  readonly minute: number
+  /** A bigint where better-sqlite3 or libsql read all integers so (`defaultSafeIntegers`). */
+  readonly version: number | bigint
+  readonly minute: number | bigint
   readonly state: string
 }
 
@@ -67,7 +68,7 @@ class Store implements SqlFactor {
     const { rows } = await sql<Row>`select version, minute, state from ${sql.table(this.#table)}
       where id = 1`.execute(this.#db)
     const [row] = rows
-    return row && { version: row.version, minute: row.minute, state: parsed(row.state) }
+    return row && { version: Number(row.version), minute: Number(row.minute), state: parsed(row.state) }
   }
 
   async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {

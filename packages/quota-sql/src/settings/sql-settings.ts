@@ -44,14 +44,15 @@ export function sqlSettings<Transaction extends QueryExecutorProvider>(
 const ALL_SUBJECTS: Place = { layer: '', subject: '' }
 
 interface Row {
-  readonly version: number
+  /** A bigint where better-sqlite3 or libsql read all integers so (`defaultSafeIntegers`). */
+  readonly version: number | bigint
   readonly revision: string
   readonly document: string | null
 }
 
 /** A row, existing or not, with the newest change of all. With it, a later removal of the row is noticed. */
 interface ReadOut extends Row {
-  readonly seq: number | string | null
+  readonly seq: number | bigint | string | null
   /** Its revision; `null` if there is none. */
   readonly newest: string | null
 }
@@ -203,7 +204,7 @@ class Store implements SqlSettings {
     const counter = sql.table(names.change_counter)
     // A write comes first, so that writers of all processes take turns. Sequence numbers then follow the order of
     // commits, and no reader misses one.
-    const { rows } = await sql<{ readonly last_seq: number | string }>`update ${counter}
+    const { rows } = await sql<{ readonly last_seq: number | bigint | string }>`update ${counter}
       set last_seq = last_seq + 1 returning last_seq`.execute(db)
     const before = await this.#row(db, place)
     const { version, revision } = stored(before) ?? NOTHING
@@ -211,7 +212,7 @@ class Store implements SqlSettings {
       return { reply: { written: false, version, revision }, made: NO_CHANGE }
     }
     const text = document === null ? null : JSON.stringify(document)
-    const row: Row = { version: (before?.version ?? 0) + 1, revision: newRevision(), document: text }
+    const row = { version: Number(before?.version ?? 0) + 1, revision: newRevision(), document: text }
     const { layer, subject } = place
     await sql`insert into ${sql.table(names.settings)} (layer, subject, version, revision, document)
       values (${layer}, ${subject}, ${row.version}, ${row.revision}, ${text})
@@ -241,7 +242,7 @@ const NOTHING = { version: 0, revision: '' } as const
 
 function stored(row: Row | undefined): StoredDocument | undefined {
   if (row === undefined || row.document === null) return undefined
-  return { document: parsed(row.document), version: row.version, revision: row.revision }
+  return { document: parsed(row.document), version: Number(row.version), revision: row.revision }
 }
 
 /** Text that isn't JSON is a document too, but the engine ignores it. */
