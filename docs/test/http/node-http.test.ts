@@ -47,7 +47,16 @@ function listenersOf(app: HttpApp): Map<string, RequestListener> {
 }
 
 const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams', 'time-outs'],
+  capabilities: [
+    'address',
+    'hang-ups',
+    'http1',
+    'pipelining',
+    'pipelined-hang-ups',
+    'waiting',
+    'broken-streams',
+    'time-outs',
+  ],
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const listeners = listenersOf(app)

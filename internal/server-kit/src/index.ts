@@ -1,4 +1,5 @@
 export { cacheFolder } from './cache-folder.ts'
+export { TEST_CERTIFICATE } from './certificate.ts'
 export { unpackDebianPackage } from './debian-package.ts'
 export { isExecutable, pathFolders } from './executables.ts'
 export { openTimers } from './open-timers.ts'

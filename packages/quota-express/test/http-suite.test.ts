@@ -84,6 +84,7 @@ function harnessOf(make: typeof express): HttpHarness {
     capabilities: [
       'address',
       'hang-ups',
+      'http1',
       'pipelining',
       'pipelined-hang-ups',
       'waiting',

@@ -27,10 +27,21 @@ function proxyFault(request: FastifyRequest): ProxyFault | undefined {
       'requests have X-Forwarded-For, but trustProxy is not set: behind a proxy all callers share its address'
     return { code: 'untrusted_forwarded_for', message }
   }
+  if (headers['x-forwarded-for'] !== undefined && ips.length === 1 && isPrivate(ips[0])) {
+    const message = `requests from ${ips[0] || 'a socket'} have X-Forwarded-For, but trustProxy doesn't trust it, so all its callers share its address: name the proxies by their addresses; since Fastify 5.12.1, a number trusts nobody`
+    return { code: 'untrusted_forwarded_for', message }
+  }
   if (!trustsEverybody(request)) return undefined
-  const message = 'trustProxy is true: any client can choose its address; name the proxies or their number'
+  const message = 'trustProxy is true: any client can choose its address; name the proxies by their addresses'
   return { code: 'permissive_trust_proxy', message }
 }
+
+/** Whether a peer is of this machine or a private network, and so most likely a proxy. */
+function isPrivate(address: string | undefined): boolean {
+  return !address || PRIVATE.test(address)
+}
+
+const PRIVATE = /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i
 
 /** Results by server. */
 const trusting = new WeakMap<object, boolean>()

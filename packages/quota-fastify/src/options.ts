@@ -36,8 +36,11 @@ interface FastifyOptions {
 /** Options that a route can set, in its `config.quota`. */
 export interface QuotaRouteOptions extends RouteOptions<FastifyRequest>, FastifyOptions {}
 
-/** A route's `config.quota`: the operation to charge; `false`: the route isn't metered. */
-export type QuotaRouteConfig = string | false | ({ readonly operation: string } & Partial<QuotaRouteOptions>)
+/**
+ * A route's `config.quota`: the operation to charge, and options; `false`: the route isn't metered. An engine with one
+ * limit needs no operation.
+ */
+export type QuotaRouteConfig = string | false | ({ readonly operation?: string } & Partial<QuotaRouteOptions>)
 
 /** The options of {@link quotaFastify}. */
 export interface QuotaFastifyOptions<Operation extends string = string>

@@ -32,9 +32,17 @@ class RouteMeters {
     if (said === false) return undefined
     if (said === undefined) return this.#whole.options.operation === undefined ? undefined : this.#whole
     if (typeof said === 'string') return this.#whole.operation(said)
-    const { operation, ...overrides } = said
-    return this.#whole.operation(operation, overrides)
+    const { operation = onlyOperation(this.#whole.options.quota), ...overrides } = said
+    if (operation !== undefined) return this.#whole.operation(operation, overrides)
+    const message = `config.${this.#name}: operation is missing, and the policy has several: ${Object.keys(this.#whole.options.quota.policy.operations).join(', ')}`
+    throw new QuotaError('unknown_operation', message)
   }
+}
+
+/** The only operation of a policy; `undefined`: it has several. */
+function onlyOperation({ policy }: { readonly policy: { readonly operations: object } }): string | undefined {
+  const names = Object.keys(policy.operations)
+  return names.length === 1 ? names[0] : undefined
 }
 
 const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app, options, loaded) => {

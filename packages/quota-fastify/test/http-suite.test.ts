@@ -28,8 +28,10 @@ function settingsOf(app: HttpApp, { cost, plan, ...settings }: HttpRouteSettings
 }
 
 /** Routes of the suite on an app of Fastify, each with its operation in its `config`. */
-async function fastifyOf(app: HttpApp): Promise<FastifyInstance> {
-  const served = fastify({ forceCloseConnections: true })
+async function fastifyOf(app: HttpApp, isHttp2: boolean): Promise<FastifyInstance> {
+  const served: FastifyInstance = isHttp2
+    ? (fastify({ http2: true }) as never)
+    : fastify({ forceCloseConnections: true })
   const common = {
     subject: (request: FastifyRequest) => app.subject(headerOf(request)),
     skip: (request: FastifyRequest) => app.skip(headerOf(request)),
@@ -85,16 +87,21 @@ function send(reply: FastifyReply, status: number, headers: Record<string, strin
   return reply.code(status).headers(headers).send(body)
 }
 
-const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'own-answers', 'time-outs'],
-  async serve(scenario) {
-    const app = new HttpApp(scenario)
-    const served = await fastifyOf(app)
-    return { app, url: await served.listen({ port: 0, host: '127.0.0.1' }), stop: () => served.close() }
-  },
+const CAPABILITIES = ['address', 'hang-ups', 'waiting', 'own-answers', 'time-outs'] as const
+
+function harnessOf(isHttp2: boolean): HttpHarness {
+  return {
+    capabilities: isHttp2 ? CAPABILITIES : [...CAPABILITIES, 'http1', 'pipelining', 'pipelined-hang-ups'],
+    async serve(scenario) {
+      const app = new HttpApp(scenario)
+      const served = await fastifyOf(app, isHttp2)
+      return { app, isHttp2, url: await served.listen({ port: 0, host: '127.0.0.1' }), stop: () => served.close() }
+    },
+  }
 }
 
 const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
-const count = describeHttp({ describe, it }, harness, 'Fastify 5')
-describeHttpFuzz({ describe, it }, harness, 'Fastify 5', requests)
+const count = describeHttp({ describe, it }, harnessOf(false), 'Fastify 5')
+describeHttpFuzz({ describe, it }, harnessOf(false), 'Fastify 5', requests)
 test('Fastify runs every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))
+describeHttp({ describe, it }, harnessOf(true), 'Fastify 5 over HTTP/2')

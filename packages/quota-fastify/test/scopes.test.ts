@@ -55,6 +55,24 @@ test('an engine with one operation meters every Fastify route that doesn’t opt
   expect(statuses).toEqual([200, 200, 429, 200])
 })
 
+test('a route of an engine with one operation may set options without naming it', async () => {
+  const quota = simpleQuota({ limit: 5, per: '1h' })
+  const served = app()
+  await served.register(quotaFastify, { quota, subject })
+  served.get('/', { config: { quota: { cost: 3 } } }, asAsked)
+  const statuses: number[] = []
+  for (let i = 0; i < 2; i++) statuses.push((await served.inject({ url: '/?status=200', headers })).statusCode)
+  expect(statuses).toEqual([200, 429])
+})
+
+test('a route of an engine with several operations must name one', async () => {
+  const served = app()
+  await served.register(quotaFastify, { quota: engine(), subject })
+  expect(() => served.get('/', { config: { quota: { cost: 3 } } }, asAsked)).toThrow(
+    expect.objectContaining({ code: 'unknown_operation', message: expect.stringContaining('read, write') }),
+  )
+})
+
 test('invalid plugin options reject the registration and don’t end the process', async () => {
   const faulty = { quota: engine(), subject: 'u1' } as unknown as QuotaFastifyOptions
   const fault = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
@@ -240,6 +258,8 @@ describe('trustProxy warnings', () => {
     ['true', true, ['permissive_trust_proxy']],
     ['a function that trusts everybody', () => true, ['permissive_trust_proxy']],
     ['so many proxies', (_address, hop) => hop < 2, []],
+    ['a function that trusts nobody, as a number', () => false, ['untrusted_forwarded_for']],
+    ['other addresses than the proxy’s', ['203.0.113.0/24'], ['untrusted_forwarded_for']],
     ['addresses', ['127.0.0.1', '10.0.0.0/8'], []],
     ['a function that knows whom', (address) => address === '127.0.0.1', []],
   ])('trustProxy %s gives the expected warnings with X-Forwarded-For', async (_name, trust, codes) => {

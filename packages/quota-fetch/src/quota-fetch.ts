@@ -130,6 +130,13 @@ async function respond(
     await quota.fail().catch(() => undefined)
     throw error
   }
+  // Bun's handlers return nothing after an upgrade to a WebSocket.
+  if ((response as Response | undefined) === undefined) {
+    quota.settleByStatus(101, false)
+    quota.end()
+    await quota.pending
+    return response
+  }
   return quota.watches
     ? settleResponse(quota, response, {
         method: call.request.method,

@@ -72,7 +72,7 @@ function withFields(
     }
     return response
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
+    if ((error as Partial<Error> | undefined)?.name !== 'TypeError') throw error
     // A fetched response, or one from a static method, has immutable headers. A copy doesn't.
     return withFields(new Response(response.body, response), fields, legacy)
   }

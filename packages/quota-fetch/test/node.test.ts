@@ -7,7 +7,7 @@ import { slowTests } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
 
-const ABILITIES = ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams', 'own-answers'] as const
+const ABILITIES = ['address', 'hang-ups', 'http1', 'pipelining', 'waiting', 'broken-streams', 'own-answers'] as const
 /** The signal of a `Request` is aborted when its response closes: that of a pipelined request has to have its turn first. */
 const HONO_ABILITIES = [...ABILITIES, 'pipelined-hang-ups', 'time-outs'] as const
 

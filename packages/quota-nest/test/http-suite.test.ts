@@ -73,7 +73,7 @@ function controllerOf(app: HttpApp, route: HttpRoute): Type {
 
 function harnessOf(adapter: () => AbstractHttpAdapter): HttpHarness {
   return {
-    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'time-outs'],
+    capabilities: ['address', 'hang-ups', 'http1', 'pipelining', 'pipelined-hang-ups', 'waiting', 'time-outs'],
     async serve(scenario) {
       const app = new HttpApp(scenario)
       class AppModule {}

@@ -61,7 +61,7 @@ describe('a window with a burst', () => {
     expect(quotaHeaders(decision, { standardHeaders: 'draft-11' })).toMatchObject({
       'Retry-After': '2',
       'RateLimit-Policy': '"personal-1m";q=100;w=60;burst=20',
-      RateLimit: '"personal-1m";r=3',
+      RateLimit: '"personal-1m";r=3;t=2',
     })
     expect(quotaExceededBody(decision)).toMatchObject({
       msg: 'Limit reached: 100 tokens per minute, in bursts of 20. Try again in 2 seconds.',

@@ -67,7 +67,7 @@ describe('invalid costs', () => {
 })
 
 describe('unusual subjects', () => {
-  it.each([[''], ['x'.repeat(257)], ['語'.repeat(86)], [undefined], [null], [5], [{}], [['u']], [{ personal: 5 }]])(
+  it.each([[''], [undefined], [null], [5], [{}], [['u']], [{ personal: 5 }]])(
     'the subject %j is rejected',
     (subject) => {
       const { quota } = fixture()
@@ -115,7 +115,7 @@ describe('unusual subjects', () => {
     )
   })
 
-  it('a subject of 256 bytes is accepted', () => {
+  it('a subject of any length is accepted', () => {
     expect(fixture().quota.consumeSync({ subject: 'é'.repeat(128), operation: 'write' }).allowed).toBe(true)
   })
 })

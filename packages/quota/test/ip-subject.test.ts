@@ -1,6 +1,8 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { anyAddress, commonAddress, ipSubject } from '../src/http/ip-subject.ts'
+import { httpMeter } from '../src/http.ts'
+import { simpleQuota } from '../src/index.ts'
 
 const group = fc.oneof(
   fc.constant('0'),
@@ -75,4 +77,58 @@ it.each([
   [undefined, undefined],
 ])('the subject of %s is %s', (ip, subject) => {
   expect(ipSubject(ip)).toBe(subject)
+})
+
+it.each([
+  ['203.0.113.7:51234', 'ip:203.0.113.7'],
+  ['[2001:db8:1:2::7]:443', 'ip:2001:db8:1:0::/56'],
+  ['[2001:db8:1:2::7]', 'ip:2001:db8:1:0::/56'],
+  ['[::ffff:203.0.113.7]:80', 'ip:203.0.113.7'],
+  ['unknown', undefined],
+  ['203.0.113.7:', undefined],
+  ['_hidden:80', undefined],
+  ['', undefined],
+])('the address %j, as proxies write it, gives %s', (ip, subject) => {
+  expect(ipSubject(ip)).toBe(subject)
+})
+
+describe('warnings about addresses', () => {
+  async function warned(address: string | undefined, subject?: (address: string) => string) {
+    const codes: string[] = []
+    const logger = { warn: ({ code }: { code: string }) => void codes.push(code), error: () => undefined }
+    const meter = httpMeter(
+      {
+        quota: simpleQuota({ limit: 9, per: '1h' }),
+        anonymous: 'ip',
+        subject: () => subject?.(address ?? ''),
+        logger: logger as never,
+      },
+      { name: 'test', method: () => 'GET', languages: () => undefined, address: () => address },
+    )
+    const kinds: string[] = []
+    for (let i = 0; i < 2; i++) kinds.push((await meter.admit({})).kind)
+    return { codes, kinds }
+  }
+
+  it.each([['unknown'], [''], [undefined]])(
+    'an address %j that can’t be read is anonymous, with one warning',
+    async (address) => {
+      expect(await warned(address)).toEqual({ codes: ['unreadable_address'], kinds: ['answer', 'answer'] })
+    },
+  )
+
+  it('an address with a port is counted, without a warning', async () => {
+    expect(await warned('203.0.113.7:51234')).toEqual({ codes: [], kinds: ['metered', 'metered'] })
+  })
+
+  it.each([
+    ['2001:db8::7', (ip: string) => ip, ['raw_ipv6_subject']],
+    ['2001:db8::7', (ip: string) => `login:${ip}`, ['raw_ipv6_subject']],
+    ['2001:db8::7', (ip: string) => ipSubject(ip) ?? '', []],
+    ['2001:db8::7', () => 'user:5:eu', []],
+    ['203.0.113.7', (ip: string) => ip, []],
+    ['::ffff:203.0.113.7', (ip: string) => ip, []],
+  ])('a subject made of the address %s gives the right warnings: %s', async (address, subject, codes) => {
+    expect((await warned(address, subject)).codes).toEqual(codes)
+  })
 })

@@ -15,6 +15,7 @@ import {
   type RefusedDecision,
   simpleQuota,
 } from '../src/index.ts'
+import { scoreGatewayAnswers } from '../src/score-gateway.ts'
 import { START, testClock } from './support.ts'
 
 const LIMIT: RefusalFacts = {
@@ -212,6 +213,7 @@ describe('answers to refusals under a custom policy', () => {
       error: 'quota_exceeded',
       msg: 'Limit reached: 3 requests per 15 minutes. Try again in 12 minutes.',
       retryAfterSeconds: 720,
+      retryable: true,
       quota: { window: '15m', limit: 3, used: 3, requested: 1, resetAt: '2026-08-06T14:21:26.000Z' },
     })
     expect(Object.keys(quotaHeaders(decision))).toEqual(['Retry-After', 'X-Quota-Reset'])
@@ -284,7 +286,8 @@ describe('problem details', () => {
       status: 429,
       detail: admission.body.msg,
       'violated-policies': ['team-1h'],
-      retryAfterSeconds: 3600,
+      retryAfterSeconds: null,
+      retryable: false,
       quota: binding,
     })
   })
@@ -298,4 +301,17 @@ describe('problem details', () => {
       content: { type: 'about:blank', title: 'Unauthorized', status: 401, detail: 'Authentication required.' },
     })
   })
+})
+
+it('a refusal that no wait helps has no Retry-After, unless its specification wants one', async () => {
+  const quota = createQuota({ policy: layers, clock: testClock() })
+  const request = () => ({ method: 'GET', operation: 'save', subject, cost: 3 }) as const
+  const neutral = await httpMeter({ quota }).admit(request())
+  if (neutral.kind !== 'answer') throw new Error(neutral.kind)
+  expect(neutral.body).toMatchObject({ retryable: false, retryAfterSeconds: null })
+  expect(Object.keys(neutral.headers)).toEqual(['X-Quota-Reset', 'Cache-Control'])
+  const specified = await httpMeter({ quota, answers: scoreGatewayAnswers() }).admit(request())
+  if (specified.kind !== 'answer') throw new Error(specified.kind)
+  expect(specified.headers['Retry-After']).toBe('3600')
+  expect(Object.keys(specified.body)).toEqual(['error', 'msg', 'retryAfterSeconds', 'quota'])
 })

@@ -45,7 +45,6 @@ describe('texts of a megabyte', () => {
 
   it.each<[string, object]>([
     ['an operation', { subject: 'u', operation: long }],
-    ['a subject', { subject: long, operation: 'write' }],
     ['a subject by layer', { subject: { [long]: 'u' }, operation: 'write' }],
     ['a cost', { ...write, cost: long }],
     ['an id', { ...write, id: long }],
@@ -60,7 +59,6 @@ describe('texts of a megabyte', () => {
     ['a layer to reset', (quota) => quota.reset('u', { layer: long })],
     ['a category to reset', (quota) => quota.reset('u', { category: long })],
     ['a layer of a subject', (quota) => quota.subjects.get('u', { layer: long })],
-    ['a subject', (quota) => quota.subjects.set(long, {})],
     ['a price', (quota) => quota.settings.update({ prices: { [long]: 1 } })],
     ['a mode', (quota) => quota.settings.update({ mode: long as never })],
     ['an override', (quota) => quota.subjects.set('u', { overrides: { [long]: {} } })],

@@ -78,7 +78,7 @@ export function refusalReply(req: Request, decision: RefusedDecision, supportFor
   const locale = preferredLocale(req.get('Accept-Language'))
   return {
     status: 429,
-    headers: { ...quotaHeaders(decision, FIELDS), 'Cache-Control': 'no-store' },
+    headers: { ...quotaHeaders(decision, { ...FIELDS, alwaysRetryAfter: true }), 'Cache-Control': 'no-store' },
     // The type is that of a success, but the body is that of every 429.
     body: quotaExceededBody(decision, { locale, answers: scoreGatewayAnswers({ supportForumUrl }) }) as never,
   }

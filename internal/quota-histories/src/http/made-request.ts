@@ -75,9 +75,9 @@ function expectedOf(
 ): { readonly status: number; readonly charged: number } {
   const answered = reply.fails === undefined ? (reply.status ?? 200) : 500
   if (path === '/plain' || method === 'OPTIONS') return { status: answered, charged: 0 }
-  if (user === undefined) return { status: 401, charged: 0 }
+  if (user === undefined || user === 'empty') return { status: 401, charged: 0 }
   const tokens = cost === undefined ? COST : Number(cost.replace('later:', ''))
-  const isWrong = ['throws', 'number', 'empty'].includes(user) || !Number.isSafeInteger(tokens) || tokens < 0
+  const isWrong = ['throws', 'number'].includes(user) || !Number.isSafeInteger(tokens) || tokens < 0
   if (isWrong) return { status: 500, charged: 0 }
   return { status: answered, charged: chargedBy(path, reply, tokens, answered) }
 }

@@ -34,6 +34,7 @@ export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
   ),
   {
     name: 'a kept-alive connection carries one request after the other',
+    needs: 'http1',
     scenario: saving({ body: 'done' }),
     async run(client) {
       const socket = await client.send('/x')

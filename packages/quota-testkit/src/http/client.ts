@@ -1,7 +1,14 @@
 import { equal } from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connect2,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { HttpApp } from './http-app.ts'
 import { CONTROL_PATH } from './scenario.ts'
 
@@ -49,6 +56,35 @@ function textOf(answer: IncomingMessage): Promise<string | undefined> {
   })
 }
 
+/** Opens a request of `u1` over HTTP/2. */
+function streamOf(
+  session: ClientHttp2Session,
+  path: string,
+  method: string,
+  headers: OutgoingHttpHeaders,
+): ClientHttp2Stream {
+  const given = Object.entries({ 'x-user': 'u1', ...headers }).filter(
+    ([name, value]) => !(Array.isArray(value) && value.length === 0) && name.toLowerCase() !== 'connection',
+  )
+  const stream = session.request({ ...Object.fromEntries(given), ':path': path, ':method': method })
+  stream.on('error', () => undefined)
+  return stream
+}
+
+async function answerOver2(stream: ClientHttp2Stream, sent: string | undefined): Promise<HttpAnswer> {
+  stream.end(sent)
+  const [fields] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+  const body = await new Promise<string | undefined>((resolve) => {
+    let text = ''
+    stream.setEncoding('utf8')
+    stream.on('data', (chunk: string) => {
+      text += chunk
+    })
+    stream.on('close', () => resolve(stream.rstCode === 0 ? text : undefined))
+  })
+  return { status: Number(fields[':status']), headers: fields as Record<string, string | undefined>, body }
+}
+
 /** An HTTP client of one app. Requests are those of `u1` unless they name another subject. */
 export class HttpClient {
   readonly #url: URL
@@ -57,14 +93,21 @@ export class HttpClient {
   readonly #control = new Agent({ keepAlive: true })
 
   readonly #app: HttpApp | undefined
+  readonly #session: ClientHttp2Session | undefined
 
-  /** @param app the served app, if it runs in this process */
-  constructor(url: string, app?: HttpApp) {
+  /**
+   * @param app the served app, if it runs in this process
+   * @param isHttp2 whether to speak HTTP/2
+   */
+  constructor(url: string, app?: HttpApp, isHttp2 = false) {
     this.#url = new URL(url)
     this.#app = app
+    this.#session = isHttp2 ? connect2(url) : undefined
+    this.#session?.on('error', () => undefined)
   }
 
   async ask(path: string, { method = 'GET', headers = {}, body }: HttpAsk = {}): Promise<HttpAnswer> {
+    if (this.#session !== undefined) return answerOver2(streamOf(this.#session, path, method, headers), body)
     const { hostname, port } = this.#url
     const asked = request({
       hostname,
@@ -95,7 +138,11 @@ export class HttpClient {
   }
 
   /** Sends a request of `u1` and doesn't wait for the response. */
-  async send(path: string, fields: readonly string[] = []): Promise<Socket> {
+  async send(path: string, fields: readonly string[] = []): Promise<Duplex> {
+    if (this.#session !== undefined) {
+      const headers = Object.fromEntries(fields.map((field) => field.split(': ')))
+      return streamOf(this.#session, path, 'GET', headers).end()
+    }
     const socket = await this.dial()
     const head = [`GET ${path} HTTP/1.1`, `Host: ${this.#url.host}`, 'x-user: u1', ...fields]
     socket.write(`${head.join('\r\n')}\r\n\r\n`)
@@ -144,6 +191,7 @@ export class HttpClient {
   }
 
   close(): void {
+    this.#session?.destroy()
     this.#agent.destroy()
     this.#control.destroy()
   }

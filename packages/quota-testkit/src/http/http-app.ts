@@ -129,6 +129,7 @@ export class HttpApp {
     if (user === 'rejects') return Promise.reject(new Error('of the application'))
     if (user === 'number') return 42 as unknown as string
     if (user === 'empty') return ''
+    if (user === 'blank') return ' \t'
     this.#asked++
     if (user === 'rejects at the time-out')
       return this.#timeOut.promise.then(() => Promise.reject(new Error('too late')))

@@ -10,6 +10,7 @@ import type { HttpScenario } from './scenario.ts'
  * - `hang-ups`: detects clients that disconnect.
  * - `pipelining`: reads a request before it has answered the previous one.
  * - `pipelined-hang-ups`: detects clients that disconnect before their request is next.
+ * - `http1`: speaks HTTP/1.1, so that a case can read and write bytes of its connection.
  * - `waiting`: a request may wait for another one without being aborted.
  * - `own-answers`: has the options `handler`, `onUnauthenticated` and `onUnavailable`.
  * - `time-outs`: other middleware can answer a request before its decision.
@@ -18,6 +19,7 @@ import type { HttpScenario } from './scenario.ts'
 export type HttpCapability =
   | 'address'
   | 'hang-ups'
+  | 'http1'
   | 'pipelining'
   | 'pipelined-hang-ups'
   | 'waiting'
@@ -42,6 +44,8 @@ export interface ServedHttpApp {
   readonly url: string
   /** The app, if it runs in this process. Otherwise the suite uses {@link CONTROL_PATH}. */
   readonly app?: HttpApp
+  /** Whether the app speaks HTTP/2 without TLS, as the client then does. */
+  readonly isHttp2?: boolean
   stop(): void | Promise<void>
 }
 
@@ -61,7 +65,7 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
   const can = [needs].flat().every((capability) => harness.capabilities.includes(capability))
   if (!can && testCase.without === undefined) return
   const served = await harness.serve(testCase.scenario)
-  const client = new HttpClient(served.url, served.app)
+  const client = new HttpClient(served.url, served.app, served.isHttp2)
   try {
     if (can) await testCase.run(client)
     else await testCase.without?.(client)

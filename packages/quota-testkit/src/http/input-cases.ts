@@ -27,7 +27,21 @@ export const HTTP_INPUT_CASES: readonly HttpCase[] = withBothStores([
   isTheirs('a cost that rejects', { 'x-cost': 'rejects' }),
   isTheirs('a subject that throws', { 'x-user': 'throws' }),
   isTheirs('a subject that rejects', { 'x-user': 'rejects' }),
-  isTheirs('an empty subject', { 'x-user': 'empty' }),
+  plays('an empty or blank subject is an anonymous request', saving({}), [
+    { status: 401, headers: { 'x-user': 'empty' }, worked: 0 },
+    { status: 401, headers: { 'x-user': 'blank' }, worked: 0 },
+    { status: 200 },
+  ]),
+  {
+    name: 'a subject of any length counts, and is not refused for it',
+    scenario: saving({}),
+    async run(client) {
+      const long = 'long'.repeat(1_500)
+      for (const status of [200, 200, 429])
+        equal((await client.ask('/x', { headers: { 'x-user': long } })).status, status)
+      equal((await client.ask('/x', { headers: { 'x-user': `${long}er` } })).status, 200)
+    },
+  },
   {
     name: 'a promise of a subject is awaited',
     scenario: saving({}),

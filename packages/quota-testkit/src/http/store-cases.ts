@@ -78,7 +78,7 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
       store: 'later',
       routes: saving({ status: 502, chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }).routes,
     },
-    needs: 'waiting',
+    needs: ['waiting', 'http1'],
     async run(client) {
       await client.tell('store?settles=held')
       const socket = await client.send('/x', ['Connection: close'])

@@ -58,7 +58,7 @@ export interface Reading {
 export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
 /** Calls `visit` for each applying limit, in the policy's order. `at` is its position among the limits and states. */
-function eachLimit(
+export function eachLimit(
   { layout, shownAs }: DecisionFrame,
   { layers }: Quotas,
   visit: (slot: number, cell: number, at: number) => void,

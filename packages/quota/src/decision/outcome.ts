@@ -19,6 +19,7 @@ import type {
   Violation,
   WindowStatus,
 } from './decision.ts'
+import { withEnds } from './wait.ts'
 
 const NONE: readonly Violation[] = []
 
@@ -97,7 +98,11 @@ class Outcome {
   protected get computed(): Computed {
     if (this.#computed === undefined) {
       const violations = violationsOf(this.#frame, this.#demand, this.#reading)
-      this.#computed = { violations, binding: bindingViolation(violations, this.#frame.layers) }
+      const binding = (of: readonly Violation[]): Violation => bindingViolation(of, this.#frame.layers)
+      this.#computed =
+        this.#demand.quotas.later === undefined
+          ? { violations, binding: binding(violations) }
+          : withEnds(this.#frame, this.#demand, this.#reading, violations, binding)
     }
     return this.#computed
   }

@@ -18,13 +18,14 @@ export interface EngineDoor {
   ended(end: WaitEnd): void
 }
 
-const doors = new WeakMap<object, EngineDoor>()
+/** The property of an engine that holds its door. All builds and copies of the package share the symbol. */
+const DOOR: unique symbol = Symbol.for('@scoregw/quota/door') as never
 
 export function openDoor(quota: Quota, door: EngineDoor): void {
-  doors.set(quota, door)
+  Object.defineProperty(quota, DOOR, { value: door })
 }
 
 /** Returns these calls for an engine; `undefined` for any other object. */
 export function doorOf(quota: unknown): EngineDoor | undefined {
-  return doors.get(quota as object)
+  return (Object(quota) as { readonly [DOOR]?: EngineDoor })[DOOR]
 }

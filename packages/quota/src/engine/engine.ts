@@ -159,20 +159,20 @@ class QuotaEngine implements Quota {
   }
 
   /** {@link status} over synchronous stores. */
-  protected readingSync(subject: Subject, options?: StatusOptions): QuotaStatus {
+  protected readingSync(given: Subject, options?: StatusOptions): QuotaStatus {
     this.#requireOpen()
     const { calls, check, decisions } = this.#components
-    const plan = check.status(subject, options)
+    const { subject, plan } = check.status(given, options)
     const quotas = calls.cachedQuotas(subject, plan)!
     const holds = calls.holdsOfSync(subject)
     return decisions.status(subject, quotas, calls.readSync(subject, [...quotas.keys()], quotas[0]!), holds)
   }
 
-  *#reading(subject: Subject, options?: StatusOptions): Task<QuotaStatus> {
+  *#reading(given: Subject, options?: StatusOptions): Task<QuotaStatus> {
     this.#requireOpen()
     const { calls, check, store, decisions } = this.#components
     const startedAt = yield* calls.ready()
-    const plan = check.status(subject, options)
+    const { subject, plan } = check.status(given, options)
     const quotas = yield* calls.quotasOf(subject, plan, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
     const read = yield* calls.read(subject, [...quotas.keys()], quotas[0]!, startedAt)
@@ -229,8 +229,7 @@ class QuotaEngine implements Quota {
     const layerNames = this.policy.layers.map(({ name }) => name)
     if (layers.length === 0) throw noSuch('layer', layer, layerNames)
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
-    check.subject(subject)
-    await runAsync(this.#resetting({ subject, layers, categories }))
+    await runAsync(this.#resetting({ subject: check.subject(subject), layers, categories }))
   }
 
   *#resetting(request: ResetRequest): Task<void> {

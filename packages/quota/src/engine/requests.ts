@@ -5,8 +5,8 @@ import type { Counting, LayerIn } from '../policy/units.ts'
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
   /**
-   * Who makes the request: a string, or an object with a key per layer if several layers aren't shared. Any text of 1
-   * to 256 bytes.
+   * Who makes the request: a string, or an object with a key per layer if several layers aren't shared. Any text that
+   * isn't empty. Keys above 200 bytes count by their SHA-256.
    */
   readonly subject: C['names']['subject']
   /** The name of one of the policy's operations. */

@@ -4,7 +4,7 @@ import { quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 import type { ParsedMeterOptions } from './parse-options.ts'
-import { answerText, type Locale, type QuotaExceededBody } from './texts.ts'
+import { answerText, type Locale, type QuotaAnswers, type QuotaExceededBody } from './texts.ts'
 
 /** The body of a 401. */
 export interface UnauthorizedBody {
@@ -76,7 +76,9 @@ export function exceeded(
   options: AnswerOptions,
 ): QuotaAnswer {
   const body = bodyOf(decision, locale, options)
-  const headers = Object.assign(quotaHeaders(decision, options), NO_STORE)
+  const answers = options.answers ?? (options.quota.policy.answers as QuotaAnswers | undefined)
+  const alwaysRetryAfter = answers?.alwaysRetryAfter
+  const headers = Object.assign(quotaHeaders(decision, { ...options, alwaysRetryAfter }), NO_STORE)
   const sent = contentOf(options, body, () => quotaExceededProblem(body, decision))
   return { kind: 'answer', status: 429, headers, body, ...sent, decision, quota }
 }

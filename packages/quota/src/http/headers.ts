@@ -24,9 +24,18 @@ export interface RateLimitFields {
 /** Header fields by name. */
 export type NamedFields = Readonly<Record<string, string>>
 
-/** Returns `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
-export function refusalHeaders(decision: RefusedDecision): Record<string, string> {
-  return { 'Retry-After': String(decision.retryAfterSeconds), 'X-Quota-Reset': isoText(decision.resetAt) }
+/**
+ * Returns `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. If waiting doesn't help, there
+ * is no `Retry-After`, which would make clients repeat the request in vain.
+ *
+ * @param isAlways whether to send `Retry-After` all the same
+ */
+export function refusalHeaders(decision: RefusedDecision, isAlways = false): Record<string, string> {
+  const { retryable, retryAfterSeconds, resetAt } = decision
+  return {
+    ...(retryable || isAlways ? { 'Retry-After': String(retryAfterSeconds) } : {}),
+    'X-Quota-Reset': isoText(resetAt),
+  }
 }
 
 /**
@@ -115,8 +124,16 @@ function unitText(unit: string | undefined): string {
   return `;qu="${unit === SLOTS ? 'concurrent-requests' : unit}"`
 }
 
+/** When a refusing bucket has refilled enough for the request; for other limits, when they reset. */
+function refillAt({ violations }: RefusedDecision, { layer, window, kind, resetAt }: WindowStatus): number | null {
+  if (kind !== 'bucket') return resetAt
+  const violation = violations.find((each) => each.layer === layer && each.window === window)
+  return violation?.retryable === true ? violation.resetAt : resetAt
+}
+
 function limitItem(window: WindowStatus, decision: Decision, more: Amount, texts: LimitTexts): string {
-  const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
+  const resetAt = decision.allowed ? window.resetAt : refillAt(decision, window)
+  const seconds = resetAt === null ? undefined : Math.max(0, Math.ceil((resetAt - decision.now) / 1000))
   // `t` is never later than `Retry-After`. If waiting doesn't help, a later reset is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
   return `${texts.of(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
@@ -170,9 +187,11 @@ export function quotaHeaders(
     readonly fields?: FieldsOption | undefined
     /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
     readonly legacyHeaders?: boolean | undefined
+    /** Whether to send `Retry-After` even if waiting doesn't help. */
+    readonly alwaysRetryAfter?: boolean | undefined
   } = {},
 ): Record<string, string> {
-  const fields = decision.allowed ? {} : refusalHeaders(decision)
+  const fields = decision.allowed ? {} : refusalHeaders(decision, options.alwaysRetryAfter)
   if (options.standardHeaders) Object.assign(fields, rateLimitHeaders(decision, options))
   return options.legacyHeaders === true ? Object.assign(fields, legacyFields(decision)) : fields
 }

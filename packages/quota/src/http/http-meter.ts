@@ -2,6 +2,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { QuotaRequest, ReserveRequest } from '../engine/requests.ts'
 import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { shown } from '../errors/shown.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { isPromiseLike, notPromise } from '../options/promise.ts'
 import { takesSlot } from '../policy/cells.ts'
@@ -13,7 +14,7 @@ import { AdmittedRequest } from './admitted-request.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
-import { ipSubject } from './ip-subject.ts'
+import { anyAddress, ipSubject } from './ip-subject.ts'
 import { type HeldTokens, MeteredRequest } from './metered-request.ts'
 import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
 import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
@@ -75,6 +76,14 @@ const ROUTE_OPTIONS = [
   'anonymous',
   'maxWaitMs',
 ]
+
+/** A text that may contain an IPv6 address. */
+const HAS_GROUPS = /:[^:]*:/
+
+/** Whether a request has no subject: text from callers may be empty. */
+function isBlank(subject: Given): subject is null | undefined | '' {
+  return subject === undefined || subject === null || (typeof subject === 'string' && subject.trim() === '')
+}
 
 /** Error codes that become a 503. All other errors are thrown to the application. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
@@ -200,19 +209,30 @@ export class HttpMeter<Request> {
 
   #withSubject(of: Undecided<Request>, given: Given): Admission | Promise<Admission> {
     const { request, operation } = of
-    const subject = given ?? this.#anonymous(request)
-    if (subject === undefined) {
+    const subject = isBlank(given) ? this.#anonymous(request) : given
+    if (isBlank(subject)) {
       return this.options.anonymous === 'skip' ? PASS : unauthorized(this.#locale(request), this.options)
     }
     if (typeof subject !== 'string' && typeof subject !== 'object') {
       const message = `subject() returned a ${typeof subject} for "${operation}"; return a string, for example String(user.id)`
       this.warnings.warnOnce('subject_not_text', message)
     }
+    this.#checkAddress(request, subject)
     const { cost: price, plan: named } = this.options
     const cost = typeof price === 'function' ? price(request) : price
     const plan = typeof named === 'function' ? named(request) : named
     if (isPromiseLike(cost) || isPromiseLike(plan)) return this.#takeWhenKnown(of, subject, cost, plan)
     return this.#take(of, { subject, operation, cost, plan })
+  }
+
+  /** Warns of a subject with the request's own IPv6 address: its caller has 2^64 others. */
+  #checkAddress(request: Request, subject: Subject): void {
+    if (typeof subject !== 'string' || !HAS_GROUPS.test(subject) || !this.warnings.isOpen('raw_ipv6_subject')) return
+    const address = this.#adapter.address?.(request)
+    if (address === undefined || !HAS_GROUPS.test(address) || !subject.includes(address)) return
+    if (typeof anyAddress(address) !== 'object') return
+    const message = `the subject has a whole IPv6 address, and its caller has many of them; use ipSubject(), or anonymous: 'ip'`
+    this.warnings.warnOnce('raw_ipv6_subject', message)
   }
 
   async #takeWhenKnown(
@@ -329,6 +349,10 @@ export class HttpMeter<Request> {
     if (fault !== undefined) this.warnings.warnOnce(fault.code, fault.message)
     const given = notPromise((address ?? this.#adapter.address)?.(request), 'address(request): expected a text')
     const subject = ipSubject(given, ipv6Subnet)
+    if (subject === undefined) {
+      const message = `a request has the address ${shown(given)}, which can't be read, so it is anonymous; set address(request)`
+      this.warnings.warnOnce('unreadable_address', message)
+    }
     if (subject === undefined || this.#ownLayers.length === 1) return subject
     return Object.fromEntries(this.#ownLayers.map((layer) => [layer, subject]))
   }

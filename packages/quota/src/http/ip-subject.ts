@@ -5,17 +5,27 @@ export const DEFAULT_IPV6_SUBNET = 56
 
 /**
  * Returns a subject for a network address, such as `ip:203.0.113.7`. An IPv6 caller owns a whole network, so the
- * subject is the network: `ip:2001:db8:1:200::/56`. An IPv4-mapped IPv6 address counts as IPv4.
+ * subject is the network: `ip:2001:db8:1:200::/56`. An IPv4-mapped IPv6 address counts as IPv4. A port is ignored:
+ * `203.0.113.7:51234` and `[2001:db8::1]:443`, as some proxies write.
  *
  * @param ipv6Subnet how many leading bits identify one caller, 1 to 128
  * @returns `undefined` for an invalid address
  */
 export function ipSubject(ip: string | undefined, ipv6Subnet: number = DEFAULT_IPV6_SUBNET): string | undefined {
   if (ip === undefined) return undefined
-  const address = commonAddress(ip) ?? anyAddress(ip)
+  const address = commonAddress(ip) ?? anyAddress(ip) ?? anyAddress(withoutPort(ip))
   if (address === undefined || typeof address === 'string') return address && `ip:${address}`
   return `ip:${network(address, ipv6Subnet)}`
 }
+
+/** Removes a port, and the brackets of an IPv6 address. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = PORTED.exec(text) ?? []
+  return bracketed ?? plain ?? text
+}
+
+/** `[2001:db8::1]`, `[2001:db8::1]:443` or `203.0.113.7:51234`. */
+const PORTED = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/
 
 /** An IPv4 address, or the eight groups of an IPv6 address. */
 type Address = string | readonly number[]

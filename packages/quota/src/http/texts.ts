@@ -58,8 +58,10 @@ export interface QuotaExceededBody {
   readonly error: 'quota_exceeded'
   /** Text for people: which limit is reached, and when to try again. */
   readonly msg: string
-  /** Whole seconds to wait, at least 1. */
-  readonly retryAfterSeconds: number
+  /** Whole seconds to wait, at least 1; `null` if waiting doesn't help. */
+  readonly retryAfterSeconds: number | null
+  /** Whether waiting helps. The score gateway's specification has no such member. */
+  readonly retryable?: boolean
   /** The limit that binds. */
   readonly quota: {
     /** Who shares the limit, for example `team`. Present if the policy has several layers. */
@@ -89,7 +91,15 @@ export interface AnswerContext {
 }
 
 /** Builds the body of a 429: `neutralAnswers()`, `scoreGatewayAnswers()`, or your own function. */
-export type QuotaAnswers = (decision: RefusedDecision, context: AnswerContext) => QuotaExceededBody
+export interface QuotaAnswers {
+  (decision: RefusedDecision, context: AnswerContext): QuotaExceededBody
+  /**
+   * Whether `Retry-After` is sent even if waiting doesn't help. Its specification may want one with every 429.
+   *
+   * @default false
+   */
+  readonly alwaysRetryAfter?: boolean | undefined
+}
 
 /** How much a client prefers a language. A range that names the language takes precedence over `*`. */
 interface Preference {

@@ -8,6 +8,8 @@ export const QUOTA_WARNING_CODES = [
   'untrusted_forwarded_for',
   'permissive_trust_proxy',
   'subject_not_text',
+  'unreadable_address',
+  'raw_ipv6_subject',
 ] as const
 export type QuotaWarningCode = (typeof QUOTA_WARNING_CODES)[number]
 
@@ -26,9 +28,14 @@ export class Warnings {
   }
 
   warnOnce(code: QuotaWarningCode, message: string): void {
-    if (!this.#looksFor(code) || this.#reported.has(code)) return
+    if (!this.isOpen(code)) return
     this.#reported.add(code)
     this.#logger.warn(new QuotaWarning(code, message))
+  }
+
+  /** Whether a warning would be logged. */
+  isOpen(code: QuotaWarningCode): boolean {
+    return this.#looksFor(code) && !this.#reported.has(code)
   }
 
   #looksFor(code: QuotaWarningCode): boolean {

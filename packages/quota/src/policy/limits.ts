@@ -50,6 +50,11 @@ export interface Quotas {
    * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
    */
   readonly anchors?: readonly (OwnAnchor | null)[] | undefined
+  /**
+   * The limits after an override or a plan of the subject ends, and when it does, in epoch milliseconds. Absent if
+   * none ends.
+   */
+  readonly later?: { readonly from: number; readonly quotas: Quotas } | undefined
 }
 
 /**

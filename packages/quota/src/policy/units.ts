@@ -165,7 +165,7 @@ export function amountText(amount: Amount): string {
     .join(', ')
 }
 
-/** Who makes a request: a string, or a key for each layer that isn't shared. Any text of 1 to 256 bytes. */
+/** Who makes a request: a string, or a key for each layer that isn't shared. Any text that isn't empty. */
 export type Subject = string | Readonly<Record<string, string>>
 
 /** A policy's names, for its engine's types. The default is any name. */

@@ -6,6 +6,7 @@ import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
 
 /** The body of a 429, as specified for the score gateway. */
 export interface ScoreGatewayBody extends QuotaExceededBody {
+  readonly retryAfterSeconds: number
   /** The binding limit. */
   readonly quota: QuotaExceededBody['quota'] & {
     /** The layer, for example `Personal`. */
@@ -36,7 +37,11 @@ export interface ScoreGatewayAnswersOptions {
 }
 
 /** Builds the specified body of a 429. */
-export type ScoreGatewayAnswers = (...args: Parameters<QuotaAnswers>) => ScoreGatewayBody
+export interface ScoreGatewayAnswers {
+  (...args: Parameters<QuotaAnswers>): ScoreGatewayBody
+  /** The specification has a `Retry-After` with every 429. */
+  readonly alwaysRetryAfter: true
+}
 
 interface ParsedOptions extends ScoreGatewayAnswersOptions {
   readonly timeZone: string
@@ -60,7 +65,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('scoreGatewayAnswers(
  */
 export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): ScoreGatewayAnswers {
   const { supportForumUrl, timeZone } = parse(options)
-  return (decision, { locale }) => {
+  const bodyOf = (decision: RefusedDecision, { locale }: Parameters<QuotaAnswers>[1]): ScoreGatewayBody => {
     const { binding, retryAfterSeconds } = decision
     const { scope, category, window, limit, burst, used, requested, resetAt } = binding
     const retryAtLocal = zonedText(resetAt, timeZone)
@@ -85,6 +90,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
       },
     }
   }
+  return Object.assign(bodyOf, { alwaysRetryAfter: true } as const)
 }
 
 /** The input of a message. */

@@ -49,21 +49,25 @@ export function waitingQueue<Operation extends string, C extends Counting>(
     throw new QuotaError('invalid_options', 'waitingQueue(): expected an engine, for example from createQuota()')
   }
   const parsed = parseQueueOptions(options)
-  if (queues.has(quota)) {
+  if ((quota as QueueHolder)[QUEUE] !== undefined) {
     throw new QuotaError('queue_exists', 'waitingQueue(): this engine has a queue; use that one, or close it first')
   }
-  const lanes = new Lanes(quota as unknown as Quota, door, parsed, () => queues.delete(quota))
+  const lanes = new Lanes(quota as unknown as Quota, door, parsed, () => void Reflect.deleteProperty(quota, QUEUE))
   const queue = queueOver(lanes)
-  queues.set(quota, queue)
+  Object.defineProperty(quota, QUEUE, { value: queue, configurable: true })
   return queue as unknown as WaitingQueue<Operation, C>
 }
 
-/** The open queue of each engine. */
-const queues = new WeakMap<object, WaitingQueue<string, Counting>>()
+/** The property of an engine that holds its open queue. All builds and copies of the package share the symbol. */
+const QUEUE: unique symbol = Symbol.for('@scoregw/quota/queue') as never
+
+interface QueueHolder {
+  readonly [QUEUE]?: WaitingQueue<string, Counting>
+}
 
 /** Returns the queue of an engine. Makes one with the default options if necessary. */
 export function queueOf(quota: Quota): WaitingQueue<string, Counting> {
-  return queues.get(quota) ?? waitingQueue(quota)
+  return (quota as QueueHolder)[QUEUE] ?? waitingQueue(quota)
 }
 
 function queueOver(lanes: Lanes): WaitingQueue<string, Counting> {

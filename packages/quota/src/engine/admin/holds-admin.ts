@@ -55,16 +55,18 @@ export function holdsAdmin(
 ): QuotaHolds {
   const { categories } = policy
 
-  async function open(subject: Subject): Promise<readonly HoldRecord[]> {
+  async function open(given: Subject): Promise<{ subject: Subject; holds: readonly HoldRecord[] }> {
     requireOpen()
-    check.subject(subject)
-    return (await callHolds(calls, (holds) => holds.list({ subject }))).holds
+    const subject = check.subject(given)
+    const { holds } = await callHolds(calls, (port) => port.list({ subject }))
+    return { subject, holds }
   }
 
   return {
-    list: async (subject) => (await open(subject)).map((hold) => shownHold(policy, hold)),
-    async release(subject, ref) {
-      const found = (await open(subject)).find(({ category, id }) => holdRef(categories[category]!, id) === ref)
+    list: async (subject) => (await open(subject)).holds.map((hold) => shownHold(policy, hold)),
+    async release(given, ref) {
+      const { subject, holds: ofSubject } = await open(given)
+      const found = ofSubject.find(({ category, id }) => holdRef(categories[category]!, id) === ref)
       if (found === undefined) return false
       const { category, id, nonce, fingerprint } = found
       const request: SettleHoldRequest = {

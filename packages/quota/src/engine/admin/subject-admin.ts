@@ -12,12 +12,13 @@ import {
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
 import { member } from '../../policy/stored.ts'
+import { countedKey } from '../../policy/subject-key.ts'
 import type { Counting } from '../../policy/units.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar, CalendarAnchor, OwnAnchor } from '../../windows/kinds/calendar.ts'
-import { checkText } from '../decide/check.ts'
+import { checkSubjectKey } from '../decide/check.ts'
 import { callOptions } from '../decide/members.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { QuotaSettings } from './settings-admin.ts'
@@ -86,7 +87,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     options: SubjectOptions,
     names: readonly (keyof SubjectOptions)[] = SUBJECT_OPTIONS,
   ): string {
-    checkText(key, 'invalid_subject', 'subject')
+    checkSubjectKey(key, 'subject')
     const { layer = own[0]! } = callOptions("a subject's settings", options, names)
     if (own.includes(layer)) return layer
     throw noSettingsIn(layer, own)
@@ -94,8 +95,8 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
 
   const documentOf = (layer: string, key: string): Document<SubjectSettings> => ({
     sync: store.sync,
-    read: () => store.readSubject(layer, key),
-    write: (document, options) => store.writeSubject(layer, key, document, options),
+    read: () => store.readSubject(layer, countedKey(key)),
+    write: (document, options) => store.writeSubject(layer, countedKey(key), document, options),
     fitted(stored) {
       if (stored === undefined) return initialSubjectSettings(policy, layer)
       const { version, revision, document } = stored
@@ -111,7 +112,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     change: (current: SubjectSettings, stored: unknown) => Change<N>,
   ): Promise<Versioned & { readonly next: N }> {
     const written = await writeDocument(documentOf(layer, key), options, change)
-    live.wroteSubject(layer, key)
+    live.wroteSubject(layer, countedKey(key))
     return written
   }
 

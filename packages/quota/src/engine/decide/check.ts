@@ -4,6 +4,7 @@ import { isPlain } from '../../options/checks.ts'
 import { listed, noSuchName } from '../../options/faults.ts'
 import { type LayerDefinition, type Policy, unknownOperation } from '../../policy/policy.ts'
 import { wrongCost } from '../../policy/rules.ts'
+import { countedSubject } from '../../policy/subject-key.ts'
 import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { StoreAbilities } from '../../store/quota-store.ts'
@@ -85,17 +86,18 @@ export class RequestCheck {
     return operation
   }
 
-  /** @throws {QuotaError} `invalid_subject` */
-  subject(subject: unknown): void {
+  /** Returns the subject that counts. @throws {QuotaError} `invalid_subject` */
+  subject(subject: unknown): Subject {
     checkSubject(subject, this.#ownLayers)
+    return countedSubject(subject)
   }
 
-  /** Returns the plan of a status. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
-  status(subject: unknown, options: StatusOptions | undefined): string | undefined {
-    this.subject(subject)
+  /** Returns the subject that counts, and its plan. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
+  status(given: unknown, options: StatusOptions | undefined): { subject: Subject; plan: string | undefined } {
+    const subject = this.subject(given)
     const { plan } = callOptions('status()', options, ['plan'])
     if (plan !== undefined) checkPlan(plan)
-    return plan
+    return { subject, plan }
   }
 
   /**
@@ -224,10 +226,21 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   return unknownOperation(operation, policy)
 }
 
-/** The longest subject key or id, in bytes of UTF-8. */
+/** The longest id, in bytes of UTF-8. */
 const MAX_BYTES = 256
 /** A UTF-16 unit has at most three bytes in UTF-8, so shorter texts needn't be measured. */
 const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
+
+/**
+ * Any text can be a subject's key, because callers may choose it. Long ones are hashed.
+ *
+ * @throws {QuotaError} `invalid_subject` unless it is a string that isn't empty
+ */
+export function checkSubjectKey(text: unknown, what: string): asserts text is string {
+  if (typeof text === 'string' && text.length > 0) return
+  const got = typeof text === 'string' ? 'an empty text' : kindOf(text) + asText(text)
+  throw new QuotaError('invalid_subject', `${what}: expected text, got ${got}`)
+}
 
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
 export function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
@@ -256,9 +269,9 @@ function ownLayerNames(layers: readonly LayerDefinition[]): readonly string[] {
  * an object with a string for each such layer
  */
 function checkSubject(subject: unknown, names: readonly string[]): asserts subject is Subject {
-  // Fast path: most subjects are a short string, and every request runs this.
-  const isShort = typeof subject === 'string' && subject.length > 0 && subject.length <= SURELY_SHORT
-  if (!isShort || names.length !== 1) checkAnySubject(subject, names)
+  // Fast path: most subjects are a string, and every request runs this.
+  const isText = typeof subject === 'string' && subject.length > 0
+  if (!isText || names.length !== 1) checkAnySubject(subject, names)
 }
 
 function checkAnySubject(subject: unknown, names: readonly string[]): void {
@@ -266,7 +279,7 @@ function checkAnySubject(subject: unknown, names: readonly string[]): void {
     checkKeys(subject as Record<string, unknown>, names)
     return
   }
-  checkText(subject, 'invalid_subject', 'subject')
+  checkSubjectKey(subject, 'subject')
   if (names.length === 1) return
   const message = `subject: expected an object with one key for each of ${names.join(', ')}, got a string`
   throw new QuotaError('invalid_subject', message)
@@ -278,8 +291,7 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     const message = `subject: unknown key ${noSuchName(unknown, names, 'one key for each of')}`
     throw new QuotaError('invalid_subject', message)
   }
-  for (const name of names)
-    checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
+  for (const name of names) checkSubjectKey(Object.hasOwn(keys, name) ? keys[name] : undefined, `subject.${name}`)
 }
 
 /** Makes nonces, which identify the holders of a reservation id. They are unique across processes. */

@@ -1,5 +1,6 @@
 import type { Demand } from '../../decision/decide.ts'
 import type { Quotas } from '../../policy/limits.ts'
+import { countedSubject } from '../../policy/subject-key.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { TakeRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -43,7 +44,7 @@ export class Demands {
   ): TakeDemand {
     const { subject, plan } = request
     const price = costOf(this.#units, request, costs)
-    return this.#made(subject, name, category, price, plan, id, hold, startedAtMs)
+    return this.#made(countedSubject(subject), name, category, price, plan, id, hold, startedAtMs)
   }
 
   /** Returns another demand of the same operation, with the current settings. */

@@ -19,7 +19,7 @@ export interface HoldName {
 
 /** The prefix of tokens, which includes the version. */
 const MARK = 'hold1.'
-/** The longest token accepted, in characters: two texts of 256 bytes per layer, and names. */
+/** The longest token accepted, in characters: two texts of 200 bytes per layer, and names. */
 const MAX_TOKEN = 16_384
 
 /** Encodes a hold as text of `A-Z a-z 0-9 - _ .`. */

@@ -97,9 +97,19 @@ export class CompiledSettings {
     for (const { plan: stored } of Object.values(inForce)) {
       if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
     }
-    const quotas = effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
+    const quotas = this.#withEnds(subjects, named, now)
     entry.quotas.set(key, quotas)
     return quotas
+  }
+
+  /** Returns the quotas at an instant, and those after each later end. */
+  #withEnds(subjects: SettingsByLayer, plan: string | undefined, now: number): readonly Quotas[] {
+    const quotas = effectiveQuotas(this.#terms, { subjects: mapValues(subjects, (each) => inForceAt(each, now)), plan })
+    const ends = Object.values(subjects).flatMap(({ until }) => [until.overrides, until.plan])
+    const from = Math.min(...ends.map((end) => (end === null || end <= now ? Number.POSITIVE_INFINITY : end)))
+    if (from === Number.POSITIVE_INFINITY) return quotas
+    const later = this.#withEnds(subjects, plan, from)
+    return quotas.map((each, category) => ({ ...each, later: { from, quotas: later[category]! } }))
   }
 
   #entryOf(subjects: SettingsByLayer): CacheEntry {

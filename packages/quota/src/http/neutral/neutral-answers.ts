@@ -34,13 +34,14 @@ const TEXTS: Readonly<Record<Locale, typeof englishText>> = { en: englishText, '
 export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswers {
   const { supportUrl } = parse(options)
   return (decision, { locale, policy }) => {
-    const { binding, retryAfterSeconds } = decision
+    const { binding, retryAfterSeconds, retryable } = decision
     const { scope, category, window, unit, limit, burst, used, requested, resetAt } = binding
     const facts = factsOf(decision, policy)
     return {
       error: 'quota_exceeded',
       msg: TEXTS[locale](facts, supportUrl),
-      retryAfterSeconds,
+      retryAfterSeconds: retryable ? retryAfterSeconds : null,
+      retryable,
       quota: {
         ...(policy === undefined || policy.layers.length > 1 ? { scope } : {}),
         ...(policy === undefined || policy.categories.length > 1 ? { category } : {}),

@@ -6,10 +6,12 @@ export interface NodeResponse {
   readonly headersSent: boolean
   readonly writableEnded: boolean
   readonly destroyed: boolean
+  /** Present in HTTP/2, where `writeHead` sends the head. */
+  readonly stream?: object | undefined
   /** `null` for a pipelined request whose turn hasn't come. */
   readonly socket?: object | null | undefined
   getHeader(name: string): number | string | readonly string[] | undefined
-  setHeader(name: string, value: string | number): unknown
+  setHeader(name: string, value: string | number | readonly string[]): unknown
   hasHeader(name: string): boolean
   writeHead(status: number): unknown
   write(chunk: string): boolean
@@ -31,7 +33,7 @@ export interface NodeRequest {
     off(event: 'close', listener: () => void): unknown
   }
   /** Present in HTTP/2. */
-  readonly stream?: Pick<NodeRequest['socket'], 'once' | 'off'> | undefined
+  readonly stream?: Pick<NodeRequest['socket'], 'destroyed' | 'once' | 'off'> | undefined
 }
 
 type Write = (...args: unknown[]) => boolean
@@ -61,6 +63,8 @@ export class ResponseGate {
   #holds = 0
   #owesDrain = false
   #ended = false
+  /** During the replay, Node's methods call each other: `end(chunk)` of HTTP/2 calls `write`. */
+  #isReplaying = false
 
   constructor(res: NodeResponse, method: string | undefined, owner: GateOwner) {
     this.#res = res
@@ -81,11 +85,24 @@ export class ResponseGate {
     until.then(release, release)
   }
 
+  /** Delays everything sent from now on, including a head that HTTP/2 would send immediately. */
+  holdHead(until: Promise<unknown>, writeHead: () => unknown): void {
+    const res = this.#res
+    this.hold(until)
+    // Whoever asks must not write another head.
+    Object.defineProperty(res, 'headersSent', { value: true, configurable: true })
+    this.#queue?.push(() => {
+      Reflect.deleteProperty(res, 'headersSent')
+      writeHead()
+      return true
+    })
+  }
+
   #guardWrite(write: Write): void {
     const res = this.#res
     res.write = ((...args: unknown[]): boolean => {
       // An invalid chunk throws immediately, as it does without a gate.
-      if (!isChunk(args[0])) return write.apply(res, args)
+      if (this.#isReplaying || !isChunk(args[0])) return write.apply(res, args)
       this.#fixHead(undefined)
       if (this.#queue === undefined) return write.apply(res, args)
       this.#queue.push(() => write.apply(res, args))
@@ -98,7 +115,7 @@ export class ResponseGate {
     const res = this.#res
     res.end = ((...args: unknown[]): unknown => {
       const chunk = typeof args[0] === 'function' ? undefined : (args[0] ?? undefined)
-      if (chunk !== undefined && !isChunk(chunk)) return end.apply(res, args)
+      if (this.#isReplaying || (chunk !== undefined && !isChunk(chunk))) return end.apply(res, args)
       this.#fixHead(byteLength(chunk, args[1]))
       const ending = this.#ended ? undefined : this.#owner.ending()
       if (ending !== undefined) this.hold(ending)
@@ -143,8 +160,10 @@ export class ResponseGate {
   #needsLength(status: number): boolean {
     const res = this.#res
     const bodyless = this.#isHead || status === 204 || status === 304
+    // HTTP/2 frames a body, and Node sets no length there.
     return !(
       bodyless ||
+      res.stream !== undefined ||
       res.hasHeader('Content-Length') ||
       res.hasHeader('Transfer-Encoding') ||
       res.hasHeader('Trailer')
@@ -153,13 +172,14 @@ export class ResponseGate {
 
   #release(): void {
     let flowing = true
+    this.#isReplaying = true
     try {
-      // Calls made during the replay join the queue, and keep their order.
       for (const call of this.#queue ?? []) flowing = call()
     } catch (error) {
       this.#res.destroy()
       this.#owner.failed(error)
     }
+    this.#isReplaying = false
     this.#queue = undefined
     if (this.#owesDrain && flowing && !this.#ended) this.#res.emit('drain')
     this.#owesDrain = false
@@ -167,7 +187,8 @@ export class ResponseGate {
 }
 
 function isChunk(chunk: unknown): chunk is string | Uint8Array {
-  return typeof chunk === 'string' || chunk instanceof Uint8Array
+  // By its tag: a chunk may come from another realm.
+  return typeof chunk === 'string' || Object.prototype.toString.call(chunk) === '[object Uint8Array]'
 }
 
 function byteLength(chunk: string | Uint8Array | undefined, encoding: unknown): number {

@@ -79,13 +79,15 @@ class ResponseWatch {
   settleAtClose(): void {
     if (this.#closes) return
     this.#closes = true
-    const { socket } = this.#req
+    const { socket, stream } = this.#req
     const abort = (): void => this.#exchange.abort()
     if (this.#res.destroyed || socket.destroyed) {
       abort()
       return
     }
-    this.#res.once('close', abort)
+    // An HTTP/2 response to HEAD never closes if its handler doesn't end it, but its stream does.
+    if (stream === undefined) this.#res.once('close', abort)
+    else stream.once('close', abort)
     if (this.#res.socket === null) atHangUp(socket, this.#res, abort)
   }
 
@@ -100,11 +102,17 @@ class ResponseWatch {
     const res = this.#res
     if (this.#isWritten) return writeHead.call(res, status, reason, headers)
     const judged = typeof status === 'number' ? status : res.statusCode
-    // The refund depends on a hang-up only if the status is a failure.
+    // Before the head is written, because an HTTP/2 response may end with it. The refund depends on a hang-up only if
+    // the status is a failure.
     const isHungUp = judged >= 400 && this.#isHungUp()
     const fields = this.#exchange.fieldsFor(judged, isHungUp)
     const legacy = this.#exchange.legacyFieldsFor(judged, isHungUp)
     if (legacy !== undefined && !res.headersSent && !hasLegacy(headers) && !hasLegacy(reason)) this.#setLegacy(legacy)
+    const gate = this.#gate
+    if (gate !== undefined && res.stream !== undefined && this.#exchange.holdsBack(judged, isHungUp)) {
+      this.#writeLate(gate, writeHead, { judged, isHungUp, fields }, isFields(headers) ? headers : reason)
+      return res
+    }
     // If the head was sent already or is invalid, this throws before anything is settled.
     if (fields === undefined || res.headersSent) writeHead.call(res, status, reason, headers)
     else if (isFields(headers)) writeHead.call(res, status, reason, this.#headWith(fields, headers))
@@ -114,10 +122,31 @@ class ResponseWatch {
       writeHead.call(res, status, reason, headers)
     }
     this.#isWritten = true
-    const written = res.statusCode
-    const pending = this.#exchange.settle(written, written >= 400 && this.#isHungUp())
-    if (pending !== undefined) this.#gate?.hold(pending)
+    const pending = this.#exchange.settle(res.statusCode, isHungUp)
+    if (pending !== undefined) gate?.hold(pending)
     return res
+  }
+
+  /** Fixes a head of HTTP/2, settles, and then sends it. An invalid head throws before anything is settled. */
+  #writeLate(
+    gate: ResponseGate,
+    writeHead: WriteHead,
+    { judged, isHungUp, fields }: { judged: number; isHungUp: boolean; fields: RateLimitFields | undefined },
+    given: unknown,
+  ): void {
+    const res = this.#res
+    res.statusCode = judged
+    let rest: unknown = given
+    if (isFields(given)) {
+      const head = fields === undefined ? given : this.#headWith(fields, given)
+      for (const [name, value] of Object.entries(head)) if (value !== undefined) res.setHeader(name, value)
+      rest = undefined
+    } else if (fields !== undefined) this.#setFields(fields)
+    this.#isWritten = true
+    const pending = this.#exchange.settle(judged, isHungUp)
+    const send = (): unknown => writeHead.call(res, judged, rest)
+    if (pending === undefined) send()
+    else gate.holdHead(pending, send)
   }
 
   /**
@@ -161,7 +190,10 @@ class ResponseWatch {
   }
 
   #isHungUp(): boolean {
-    return this.#res.destroyed || this.#req.socket.writable === false
+    const { stream, socket } = this.#req
+    // An HTTP/2 stream of HEAD isn't writable from the start.
+    if (stream !== undefined) return stream.destroyed
+    return this.#res.destroyed || socket.writable === false
   }
 }
 

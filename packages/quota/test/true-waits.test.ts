@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { quotaExceededBody } from '../src/http.ts'
+import { createQuota, definePolicy, memoryStore, type SubjectSettingsPatch, type SyncQuota } from '../src/index.ts'
+import { testClock } from './support.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+const policy = definePolicy({
+  windows: [{ label: '1h', lengthMs: HOUR }],
+  layers: [{ name: 'user', scope: 'User' }],
+  categories: ['all'],
+  operations: { ask: { category: 'all', cost: 1 } },
+  base: { user: { all: { '1h': 10 } } },
+  plans: { pro: { user: { all: { '1h': 100 } } } },
+})
+
+type Patch = (now: number) => SubjectSettingsPatch
+
+const overridden =
+  (limit: number, ms: number): Patch =>
+  (now) => ({ overrides: { all: { '1h': limit } }, until: { overrides: now + ms } })
+
+/** A subject that used tokens, then got settings that end. */
+async function refused(used: number, patch: Patch, cost: number, usedUnder?: number) {
+  const clock = testClock()
+  const quota = createQuota({ policy, clock, store: memoryStore({ clock }) }) as SyncQuota<'ask'>
+  const ask = (tokens: number) => quota.consumeSync({ subject: 'u', operation: 'ask', cost: tokens })
+  if (used > 0) ask(used)
+  await quota.subjects.update('u', patch(clock.now()))
+  if (usedUnder !== undefined) ask(usedUnder)
+  const decision = ask(cost)
+  if (decision.allowed) throw new Error('expected a refusal')
+  return { clock, ask, decision }
+}
+
+it.each<[string, Parameters<typeof refused>, number | undefined]>([
+  ['a block for 30 s of a subject that used nothing', [0, overridden(0, 30_000), 1], 30_000],
+  ['a block for 30 s of a subject that used some', [5, overridden(0, 30_000), 1], 30_000],
+  ['a block for a day', [5, overridden(0, DAY), 1], DAY],
+  ['a block for 30 s of a subject that used everything', [10, overridden(0, 30_000), 1], HOUR],
+  ['a limit lowered for 30 s', [5, overridden(3, 30_000), 1], 30_000],
+  ['a limit lowered for longer than its window', [5, overridden(3, DAY), 1], HOUR],
+  ['a cost above a limit that is lowered for a day', [0, overridden(3, DAY), 5], DAY],
+  ['a limit raised for 30 s, all of it used', [0, overridden(20, 30_000), 5, 20], HOUR],
+  ['a cost above the limit after a raised one ends', [0, overridden(20, 30_000), 15, 10], undefined],
+  ['a cost above both limits', [0, overridden(20, 30_000), 25], undefined],
+  ['a plan that ends', [0, (now) => ({ plan: 'pro', until: { plan: now + 30_000 } }), 20, 90], undefined],
+])('%s has a true wait', async (_, given, waitMs) => {
+  const { clock, ask, decision } = await refused(...given)
+  const cost = given[2]
+  expect([decision.retryable, decision.retryable ? decision.retryAfterMs : undefined]).toEqual([
+    waitMs !== undefined,
+    waitMs,
+  ])
+  expect(decision.binding.retryable).toBe(decision.retryable)
+  if (waitMs === undefined) return
+  clock.at += waitMs - 1
+  expect(ask(cost).allowed).toBe(false)
+  clock.at += 1
+  expect(ask(cost).allowed).toBe(true)
+})
+
+it('the body of a block names when it ends', async () => {
+  const { decision } = await refused(5, overridden(0, 30_000), 1)
+  expect(quotaExceededBody(decision)).toMatchObject({
+    msg: expect.stringMatching(/Try again in 30 seconds\.$/),
+    retryAfterSeconds: 30,
+    retryable: true,
+  })
+})
