@@ -9,6 +9,7 @@ import { TEST_CERTIFICATE } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type HttpAdapter, type HttpMeterOptions, httpMeter, watchResponse } from '../src/http.ts'
 import { createQuota, defaultPolicy, memoryStore, type Quota } from '../src/index.ts'
+import type { AsyncStore } from '../src/store.ts'
 import { asyncStore } from './support.ts'
 
 /** Node's own messages, of either protocol. */
@@ -79,7 +80,8 @@ interface Seen {
   readonly trailer: string | undefined
 }
 
-type Ask = (path: string, method: string) => Promise<Seen>
+/** @param onHead called when the head arrives */
+type Ask = (path: string, method: string, onHead?: () => void) => Promise<Seen>
 
 function askOver1(send: typeof request, port: number): Ask {
   return async (path, method) => {
@@ -94,7 +96,7 @@ function askOver1(send: typeof request, port: number): Ask {
 }
 
 function askOver2(session: ClientHttp2Session): Ask {
-  return async (path, method) => {
+  return async (path, method, onHead) => {
     const stream = session.request({ ':path': path, ':method': method })
     let trailer: string | undefined
     stream.on('trailers', (fields) => {
@@ -102,6 +104,7 @@ function askOver2(session: ClientHttp2Session): Ask {
     })
     stream.end()
     const [fields] = (await once(stream, 'response')) as [Record<string, string>]
+    onHead?.()
     let body = ''
     for await (const chunk of stream.setEncoding('utf8')) body += chunk as string
     const { 'x-kept': kept, 'content-length': length } = fields
@@ -215,5 +218,29 @@ describe.each(PROTOCOLS.slice(2))('a failure over %s', (_protocol, serving) => {
       // No wait: the response says that nothing was charged.
       expect(await used(quota)).toBe(0)
     }
+  })
+
+  it('its head waits for the store, while other responses pass', async () => {
+    let open: () => void = () => undefined
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const inner = asyncStore(memoryStore())
+    const store: AsyncStore = {
+      ...inner,
+      open(schema) {
+        const counters = inner.open(schema)
+        return { ...counters, settle: (request) => opened.then(() => counters.settle(request)) }
+      },
+    }
+    const ask = await serving(metered(createQuota({ policy: defaultPolicy(), store }), 'outcome'))
+    let arrived = false
+    const failed = ask('/0/404', 'GET', () => {
+      arrived = true
+    })
+    for (let i = 0; i < 3; i++) expect((await ask('/0/200', 'GET')).status).toBe(200)
+    expect(arrived).toBe(false)
+    open()
+    expect((await failed).status).toBe(404)
   })
 })
