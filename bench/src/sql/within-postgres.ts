@@ -34,7 +34,7 @@ export async function withinDeciders(url: string): Promise<Decider[]> {
   }
   const within = (at: 'first' | 'last') => (user: string) =>
     bought(user, async (transaction, place) => {
-      if (place === at) await quota.within(transaction).consume(request(user))
+      if (place === at) await quota.inTransaction(transaction).consume(request(user))
     })
   const free = (user: string) => bought(user, async () => undefined)
   const nothing = async (): Promise<void> => undefined

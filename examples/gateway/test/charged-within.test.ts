@@ -165,7 +165,7 @@ describe('purchases charged within their transaction', () => {
       () => Promise.reject(new HttpError('conflict', 'no')),
       async (transaction) => {
         await quota.peek({ subject: 'ann', operation: 'charge.5' }).catch(() => undefined)
-        return quota.within(transaction).consume({ subject: 'ann', operation: 'charge.5' })
+        return quota.inTransaction(transaction).consume({ subject: 'ann', operation: 'charge.5' })
       },
     )
     await expect(failing).rejects.toThrow('no')

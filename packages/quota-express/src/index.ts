@@ -14,7 +14,7 @@ export type {
   SettleMode,
   UnauthorizedBody,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export { quotaErrorHandler } from './error-handler.ts'
 export { type QuotaMiddleware, type QuotaRoutes, quotaMiddleware } from './middleware.ts'
 export type { QuotaAppOptions, QuotaHandler, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'

@@ -14,12 +14,20 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { QuotaHandler, QuotaMiddlewareOptions } from './options.ts'
 import { notExpress } from './wrong-use.ts'
 
-/** A middleware that meters requests, and settles them by the response that Express writes. */
-export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
+/** What becomes of a request after its decision. */
+interface Outcomes {
+  /** Whether the request proceeds; `false`: it was answered, or its response has ended. */
+  goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean
+  /** Gives the handler the quota of a request. @param isAgain whether that may replace an earlier decision */
+  attach(req: Request, quota: RequestQuota, isAgain?: boolean): void
+  answer(req: Request, res: Response, next: NextFunction, given: QuotaAnswer): void
+}
+
+/** Applies decisions of a meter to requests of Express. */
+export function outcomesOf(meter: HttpMeter<Request>): Outcomes {
   const { requestPropertyName = 'quota' } = meter.options as QuotaMiddlewareOptions
   const { logger } = meter.options
 
-  /** Whether the request proceeds; `false`: it was answered, or its response has ended. */
   function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
     if (admission.kind === 'pass') return true
     if (admission.kind === 'gone') return false
@@ -33,9 +41,9 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
     return true
   }
 
-  function attach(req: Request, quota: RequestQuota): void {
+  function attach(req: Request, quota: RequestQuota, isAgain = false): void {
     const holder = req as unknown as Record<string, unknown>
-    if (holder[requestPropertyName] !== undefined) {
+    if (holder[requestPropertyName] !== undefined && !isAgain) {
       const message = `req.${requestPropertyName} is already in use and was replaced; choose another name with requestPropertyName`
       meter.warnings.warnOnce('property_taken', message)
     }
@@ -62,6 +70,14 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
       failed: (error) => fail(error, res, next, logger),
     })
   }
+
+  return { goesOn, attach, answer }
+}
+
+/** A middleware that meters requests, and settles them by the response that Express writes. */
+export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
+  const { logger } = meter.options
+  const { goesOn } = outcomesOf(meter)
 
   /** Continues after an asynchronous decision, where no caller is left to catch what is thrown. */
   function goOnLater(req: Request, res: Response, next: NextFunction, admission: Admission): void {

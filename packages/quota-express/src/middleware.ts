@@ -2,6 +2,7 @@ import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions, type RequestQuota } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
+import { chargeInTransaction } from './in-transaction.ts'
 import { meterRequests } from './meter-requests.ts'
 import type { QuotaAppOptions, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'
 import { isGivenRequest, withoutOperation } from './wrong-use.ts'
@@ -17,6 +18,24 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
+  /**
+   * Lets the handler of a route charge its request in the transaction of the work, by `req.charge(transaction)`. A
+   * refusal is thrown, so that the transaction is rolled back, and answered by {@link quotaErrorHandler}.
+   *
+   * @param overrides options of this route, except those that settle
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault; `store_unsupported` if the store has
+   * no transactions
+   * @example
+   * app.post('/music', metered.inTransaction('music.upsert'), async (req, res) => {
+   *   await db.transaction().execute(async (transaction) => {
+   *     await req.charge(transaction)
+   *     await transaction.insertInto('music').values(req.body).execute()
+   *   })
+   *   res.json({})
+   * })
+   * app.use(quotaErrorHandler())
+   */
+  inTransaction(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
   /**
    * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
    *
@@ -62,6 +81,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readon
   } = meter.options as typeof meter.options & QuotaMiddlewareOptions
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
+    inTransaction: (name, overrides = {}) => chargeInTransaction(meter.inTransaction(name, ofRequest(overrides))),
     of: (req) => (req as unknown as Record<string, RequestQuota<OneUnit, number> | undefined>)[requestPropertyName],
   }
   return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)

@@ -1,3 +1,4 @@
+import type { Decision } from '@scoregw/quota'
 import type { RequestQuota } from '@scoregw/quota/http'
 
 /**
@@ -18,6 +19,14 @@ declare global {
     interface Request {
       /** The quota of a metered request. */
       quota?: RequestQuota
+      /**
+       * Charges this request in the transaction of its work. Only there on routes with `metered.inTransaction(name)`.
+       *
+       * @param transaction of the store's kind, such as kysely's `Transaction`
+       * @returns the decision, `undefined` if the request isn't metered
+       * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
+       */
+      charge(transaction: unknown): Promise<Decision | undefined>
     }
   }
 }

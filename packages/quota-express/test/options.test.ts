@@ -144,6 +144,7 @@ test('the package exports these values', () => {
     [
       "QUOTA_HEADER_NAMES",
       "QuotaError",
+      "QuotaRefusal",
       "QuotaWarning",
       "createQuota",
       "defaultPolicy",

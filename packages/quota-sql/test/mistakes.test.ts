@@ -110,8 +110,8 @@ const mistakes: readonly Mistake[] = [
     says: ['the set of tables has version 3 of its format, and this library reads version 1'],
   },
   invalid(
-    'sqliteStore({ database }).within(SCHEMA, db)',
-    () => sqliteStore({ database }).within(SCHEMA, sqliteDb),
+    'sqliteStore({ database }).inTransaction(SCHEMA, db)',
+    () => sqliteStore({ database }).inTransaction(SCHEMA, sqliteDb),
     "kysely's Transaction",
   ),
   invalid('sqlSettings({})', settings({}), 'db: missing'),

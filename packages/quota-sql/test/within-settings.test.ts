@@ -52,7 +52,7 @@ function promises(place: () => Place): void {
     const { db, connections, quota: make } = place()
     const quota = make()
     const decisions = await inAll(db, connections, (transaction, index) =>
-      quota.within(transaction).consume({ ...LOOK, subject: `first ${index}` }),
+      quota.inTransaction(transaction).consume({ ...LOOK, subject: `first ${index}` }),
     )
     expect(decisions.map(({ allowed }) => allowed)).toEqual(decisions.map(() => true))
     await quota.close()
@@ -65,7 +65,7 @@ function promises(place: () => Place): void {
     await other.settings.update({ mode: 'lenient' })
     await other.subjects.set('changed', { overrides: { read: { '1h': 0 } } })
     const decisions = await inAll(db, connections, (transaction, index) =>
-      quota.within(transaction).consume({ ...LOOK, subject: index === 0 ? 'changed' : 'unchanged' }),
+      quota.inTransaction(transaction).consume({ ...LOOK, subject: index === 0 ? 'changed' : 'unchanged' }),
     )
     expect(decisions.map(({ allowed }) => allowed)).toEqual(decisions.map((_, index) => index > 0))
     expect(quota.inForce().settings.mode).toBe('lenient')
@@ -81,7 +81,9 @@ function promises(place: () => Place): void {
       .transaction()
       .execute((transaction) =>
         Promise.all(
-          subjects.map((subject) => quota.within(transaction).consume({ ...LOOK, subject: `at once ${subject}` })),
+          subjects.map((subject) =>
+            quota.inTransaction(transaction).consume({ ...LOOK, subject: `at once ${subject}` }),
+          ),
         ),
       )
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true])
@@ -125,7 +127,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
       .execute(async (transaction) => {
         await sql`select 1 from quota_settings`.execute(transaction)
         await quota.subjects.set('of old', { overrides: { read: { '1h': 0 } } })
-        expect(await quota.within(transaction).consume(request)).toMatchObject({ allowed: true })
+        expect(await quota.inTransaction(transaction).consume(request)).toMatchObject({ allowed: true })
       })
     expect(await quota.consume(request)).toMatchObject({ allowed: false })
     await quota.close()
@@ -138,7 +140,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
     await sql`create role nobody_in_particular`.execute(db)
     await db.transaction().execute(async (transaction) => {
       await sql`set local role nobody_in_particular`.execute(transaction)
-      await expect(quota.within(transaction).consume({ ...LOOK, subject: 'u' })).rejects.toMatchObject({
+      await expect(quota.inTransaction(transaction).consume({ ...LOOK, subject: 'u' })).rejects.toMatchObject({
         code: 'quota_unavailable',
         message: expect.stringContaining('the settings store') as string,
       })
@@ -158,7 +160,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
       .execute((transaction) =>
         Promise.allSettled(
           [failing, quota, failing, quota].map((each, index) =>
-            each.within(transaction).consume({ ...LOOK, subject: `disturbed ${index}` }),
+            each.inTransaction(transaction).consume({ ...LOOK, subject: `disturbed ${index}` }),
           ),
         ),
       )
@@ -175,7 +177,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
       if (isRead) await quota.ready()
       const consumed = db
         .transaction()
-        .execute((transaction) => quota.within(transaction).consume({ ...LOOK, subject: 'apart' }))
+        .execute((transaction) => quota.inTransaction(transaction).consume({ ...LOOK, subject: 'apart' }))
       await expect(consumed).rejects.toMatchObject({
         code: 'quota_unavailable',
         message: expect.stringContaining('the settings store') as string,

@@ -41,7 +41,7 @@ describe.runIf(postgresTests)('within a transaction on PostgreSQL', () => {
     })
     const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
     await worksAsCharged(db, store, 4)
-    await expect(async () => quotaOn(store, 1).within(db)).rejects.toMatchObject({
+    await expect(async () => quotaOn(store, 1).inTransaction(db)).rejects.toMatchObject({
       code: 'invalid_options',
     })
   })

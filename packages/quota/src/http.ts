@@ -34,6 +34,7 @@ export {
   HttpMeter,
   type PassedRequest,
 } from './http/http-meter.ts'
+export { QuotaRefusal } from './http/in-transaction.ts'
 export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'

@@ -74,7 +74,7 @@ it('a subject’s type has a key for each layer that isn’t shared', async () =
   // @ts-expect-error no such layer
   void quota.run({ subject: { user: 'ann', taem: 'blue' }, operation: 'look' }, () => 1)
   // @ts-expect-error no such layer
-  void quota.within({}).consume({ subject: { user: 'ann', taem: 'blue' }, operation: 'look' })
+  void quota.inTransaction({}).consume({ subject: { user: 'ann', taem: 'blue' }, operation: 'look' })
   // @ts-expect-error no such layer
   quota.consumeSync({ subject: { user: 'ann', taem: 'blue' }, operation: 'look' })
   // @ts-expect-error no such layer

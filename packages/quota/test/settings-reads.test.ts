@@ -100,7 +100,7 @@ const POLICY = testPolicy()
 describe('settings that a transaction has read', () => {
   it('settings read in a transaction stay in force when an older read ends', async () => {
     const { inner: documents, store: settingsStore, reads } = heldSettings()
-    settingsStore.within = () => ({
+    settingsStore.inTransaction = () => ({
       read: async () => documents.read(),
       readSubject: async () => ({ stored: undefined, isLatest: true }),
     })
@@ -110,7 +110,7 @@ describe('settings that a transaction has read', () => {
     await ready
     documents.write({ mode: 'conservative' }, {})
     documents.write({ mode: 'lenient' }, {})
-    await quota.within('a transaction').consume(write)
+    await quota.inTransaction('a transaction').consume(write)
     expect(quota.inForce().settings.mode).toBe('lenient')
     reads[1]!()
     await settled()
@@ -134,7 +134,7 @@ function markedStore(documents: MemorySettings): AsyncStore {
       reset: async (request) => counters.reset(request),
     }
   }
-  return { sync: false, open, within: open }
+  return { sync: false, open, inTransaction: open }
 }
 
 describe('documents without a revision', () => {

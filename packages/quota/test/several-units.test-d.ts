@@ -95,7 +95,7 @@ it('a cost has amounts of known units', () => {
   // @ts-expect-error no such unit
   quota.reserveSync({ ...asked, cost: { token: 5 } })
   // @ts-expect-error a number where there are several units
-  void quota.within({}).consume({ ...asked, cost: 5 })
+  void quota.inTransaction({}).consume({ ...asked, cost: 5 })
 })
 
 it('a decision has amounts of each unit, and each window has a unit', () => {

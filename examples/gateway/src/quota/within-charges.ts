@@ -117,7 +117,7 @@ class ChargedOnce {
 
   async #consume(transaction: unknown): Promise<Decision> {
     try {
-      return await this.#quota.within(transaction).consume(this.#request)
+      return await this.#quota.inTransaction(transaction).consume(this.#request)
     } catch (error) {
       if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
       throw new NotCharged(undefined, { cause: error })

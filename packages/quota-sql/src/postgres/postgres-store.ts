@@ -80,7 +80,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     // With a manual clock no timers are used.
     isTimed: testClock === undefined,
     transact: (operation) => transactions.add(operation),
-    within: (transaction) => performWithin(transaction, { ...deps, ...decisions, format, scratch: new Scratch() }),
+    inTransaction: (transaction) =>
+      performWithin(transaction, { ...deps, ...decisions, format, scratch: new Scratch() }),
     due: async (most) => (await query('dueHolds', now(), most)).map(storedHold),
     count: async () => Number((await query('countHolds'))[0]?.[0]),
     async forget() {

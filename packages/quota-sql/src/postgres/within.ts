@@ -31,7 +31,7 @@ const MAX_TRIES = 10
  */
 export function performWithin(transaction: unknown, deps: WithinDeps): Perform {
   if (!isTransaction(transaction)) {
-    throw refusedOptions('within()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
+    throw refusedOptions('inTransaction()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
   }
   const session = savepoints(transaction, deps.statements)
   return (work) =>

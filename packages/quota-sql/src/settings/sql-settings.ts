@@ -21,7 +21,7 @@ import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSetting
 
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
-  within(transaction: unknown): SettingsReader
+  inTransaction(transaction: unknown): SettingsReader
   /** Reads other processes' changes now, and notifies watchers. */
   poll(): Promise<void>
   /** Stops notifying watchers. */
@@ -111,7 +111,7 @@ class Store implements SqlSettings {
     return this.#write({ layer, subject: keptText(key) }, document, options)
   }
 
-  within(transaction: unknown): SettingsReader {
+  inTransaction(transaction: unknown): SettingsReader {
     const db = transaction as QueryExecutorProvider
     return {
       read: async () => (await this.#readIn(db, ALL_SUBJECTS)).stored,

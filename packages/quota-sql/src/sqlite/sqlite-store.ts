@@ -62,7 +62,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     // With a manual clock no timers are used.
     isTimed: clock === systemClock,
     transact: (operation) => transactions.add(operation),
-    within: (transaction) => performWithin(transaction, database, file, clock),
+    inTransaction: (transaction) => performWithin(transaction, database, file, clock),
     idle: () => transactions.idle(),
     due: (most) => small(() => file.due(instant(clock), most)),
     count: () => small(() => file.countHolds()),

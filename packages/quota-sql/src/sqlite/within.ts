@@ -22,7 +22,7 @@ export function performWithin(
   // Checked if the connection reports it. The charge would not be in a transaction of another connection.
   if (!isOne || isOpen(database) === false) {
     const message = "expected a transaction on the store's own connection, kysely's Transaction"
-    throw refusedOptions('within()', [{ path: '', message }])
+    throw refusedOptions('inTransaction()', [{ path: '', message }])
   }
   return (work) =>
     new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export interface SqlStore extends AsyncStore {
    * Counters that work in your transaction. @param transaction kysely's `Transaction`, on the database or connection
    * with the tables
    */
-  within(schema: StoreSchema, transaction: unknown): SqlCounters
+  inTransaction(schema: StoreSchema, transaction: unknown): SqlCounters
   /** Waits for calls in flight, at most one deadline; later calls reject. The pool or connection stays open. */
   close(): Promise<void>
 }
@@ -33,14 +33,14 @@ export interface SqlStoreDeps extends Omit<SweeperDeps, 'perform'> {
   /** Answers or fails an operation within the deadline. */
   readonly transact: (operation: Operation) => void
   /** Runs work in the caller's transaction. */
-  readonly within: (transaction: unknown) => Perform
+  readonly inTransaction: (transaction: unknown) => Perform
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>
 }
 
 /** Creates a store and its sweeper. */
 export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readonly sweeper: Sweeper } {
-  const { deadlineMs, layouts, within, transact } = deps
+  const { deadlineMs, layouts, inTransaction, transact } = deps
   let closing: Promise<void> | undefined
   const perform: Perform = (work) =>
     new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readon
     can: CAN,
     deadlineMs,
     open: (schema) => countersOf(schema, layouts, perform, sweep),
-    within: (schema, transaction) => countersOf(schema, layouts, within(transaction), sweep),
+    inTransaction: (schema, transaction) => countersOf(schema, layouts, inTransaction(transaction), sweep),
     close() {
       sweeper.stop()
       closing ??= deps.idle()

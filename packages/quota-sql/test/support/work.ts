@@ -75,7 +75,7 @@ export async function workOn(
       await insert({ subject, cost: 1 })
       if (fails === 'before') throw new Failed()
       const costs = { tokens: cost, money: cost * MONEY_A_TOKEN }
-      isRefused = !(await quota.within(transaction).consume({ subject, operation: 'work', cost: costs })).allowed
+      isRefused = !(await quota.inTransaction(transaction).consume({ subject, operation: 'work', cost: costs })).allowed
       charged()
       if (isRefused || fails === 'after') throw new Failed()
       await insert({ subject, cost: fails === 'sql' ? (null as never) : cost - 1 })

@@ -19,7 +19,7 @@ import { openDoor } from './door.ts'
 import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import { type ParsedQuotaOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
-import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
+import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
   PeekOptions,
@@ -238,15 +238,15 @@ class QuotaEngine implements Quota {
     for (const category of request.categories) freed(category, request.subject)
   }
 
-  within(transaction: unknown): QuotaWithin {
+  inTransaction(transaction: unknown): QuotaInTransaction {
     this.#requireOpen()
     const { store, settingsStore, live, periods, demands, calls, decisions } = this.#components
-    const counters = store.sync ? undefined : store.within?.(storeSchema(this.policy), transaction)
+    const counters = store.sync ? undefined : store.inTransaction?.(storeSchema(this.policy), transaction)
     if (counters === undefined) {
-      const message = 'within: this store has no transactions; see what each store can in its page'
+      const message = 'inTransaction: this store has no transactions; see what each store can in its page'
       throw new QuotaError('store_unsupported', message)
     }
-    const settings = settingsStore.within?.(transaction)
+    const settings = settingsStore.inTransaction?.(transaction)
     // A late charge is part of the transaction, and is rolled back with it.
     const late = (): void => undefined
     // The transaction already has its connection.

@@ -42,10 +42,10 @@ export type QuotaOptions<Operation extends string = string, C extends Counting =
   C
 >
 export type Quota<Operation extends string = string, C extends Counting = OneUnit> = quota.Quota<Operation, C>
-export type QuotaWithin<Operation extends string = string, C extends Counting = OneUnit> = quota.QuotaWithin<
-  Operation,
-  C
->
+export type QuotaInTransaction<
+  Operation extends string = string,
+  C extends Counting = OneUnit,
+> = quota.QuotaInTransaction<Operation, C>
 export type SyncQuota<Operation extends string = string, C extends Counting = OneUnit> = quota.SyncQuota<Operation, C>
 export type CommitResult<C extends Counting = OneUnit> = requests.CommitResult<C>
 export type HeldReservation<C extends Counting = OneUnit> = requests.HeldReservation<C>

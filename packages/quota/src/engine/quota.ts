@@ -76,7 +76,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
    * @throws {QuotaError} `store_unsupported` if the store has no transactions; `invalid_options` if the value isn't a
    * transaction
    */
-  within(transaction: unknown): QuotaWithin<Operation, C>
+  inTransaction(transaction: unknown): QuotaInTransaction<Operation, C>
 
   /** Returns a subject's limits, with what is used and what remains. Charges nothing. */
   status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
@@ -105,7 +105,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
 }
 
 /** Decisions inside a transaction. */
-export interface QuotaWithin<Operation extends string = string, C extends Counting = Counting> {
+export interface QuotaInTransaction<Operation extends string = string, C extends Counting = Counting> {
   /**
    * Like `quota.consume()`, but ignores `signal`, and the failure policy doesn't apply.
    *

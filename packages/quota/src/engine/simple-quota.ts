@@ -17,7 +17,7 @@ import {
   type SharedOptions,
   sharedChecks,
 } from './options.ts'
-import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
+import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -186,7 +186,7 @@ export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
     request: SimpleReserveRequest,
     work: (reservation: HeldReservation<SimpleCounting>) => T | PromiseLike<T>,
   ): Promise<RunResult<T, SimpleCounting>>
-  within(transaction: unknown): QuotaWithin<SimpleOperation, SimpleCounting> & {
+  inTransaction(transaction: unknown): QuotaInTransaction<SimpleOperation, SimpleCounting> & {
     consume(request: SimpleRequest): Promise<Decision<SimpleCounting>>
   }
 }

@@ -12,6 +12,8 @@ interface Carrier {
   [EXCHANGE]?: Exchange
 }
 
+const NONE: readonly MeteredRequest[] = []
+
 /** All quotas of one request and its response, the newest first. Every meter of the request shares it. */
 export class Exchange {
   /** Returns the exchange of a request; the first meter creates it. */
@@ -31,6 +33,8 @@ export class Exchange {
   /** The object that observes the response, for frameworks with several ways to write one. */
   watch: object | undefined
   #newest: MeteredRequest | undefined
+  /** Those that are charged in transactions. */
+  #inTransaction: readonly MeteredRequest[] = NONE
   /** The last return value of {@link withOthers}. */
   #last: RateLimitFields | undefined
 
@@ -43,9 +47,26 @@ export class Exchange {
     return this.#some((metered) => metered.settlesAtEnd)
   }
 
-  add(metered: MeteredRequest): void {
+  /** @param isInTransaction whether it is charged in the transaction of its work */
+  add(metered: MeteredRequest, isInTransaction = false): void {
     metered.before = this.#newest
     this.#newest = metered
+    if (isInTransaction) this.#inTransaction = [...this.#inTransaction, metered]
+  }
+
+  /** Removes an engine's quotas of transactions that were rolled back, since the work is run again. */
+  removeInTransaction(engine: object): void {
+    const removed = this.#inTransaction.filter((metered) => metered.engine === engine)
+    if (removed.length === 0) return
+    const kept: MeteredRequest[] = []
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before)
+      if (!removed.includes(metered)) kept.unshift(metered)
+    this.#newest = undefined
+    this.#inTransaction = this.#inTransaction.filter((metered) => !removed.includes(metered))
+    for (const metered of kept) {
+      metered.before = this.#newest
+      this.#newest = metered
+    }
   }
 
   /** Whether this engine already decided about the request. */

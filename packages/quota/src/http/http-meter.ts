@@ -14,6 +14,7 @@ import { AdmittedRequest } from './admitted-request.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
+import { checkInTransaction, takenInTransaction } from './in-transaction.ts'
 import { anyAddress, ipSubject } from './ip-subject.ts'
 import { type HeldTokens, MeteredRequest } from './metered-request.ts'
 import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
@@ -50,10 +51,16 @@ interface Taken {
   readonly held: HeldTokens | undefined
 }
 
-/** A request before its decision. */
-interface Undecided<Request> {
+/** A request before its operation is known. */
+interface Asked<Request> {
   readonly request: Request
   readonly response: PendingResponse | undefined
+  /** The transaction that is charged, if any. */
+  readonly transaction?: { readonly is: unknown } | undefined
+}
+
+/** A request before its decision. */
+interface Undecided<Request> extends Asked<Request> {
   readonly operation: string
 }
 
@@ -137,6 +144,19 @@ export class HttpMeter<Request> {
   }
 
   /**
+   * Returns the meter of one route, whose requests are charged in the transaction of their work, by
+   * {@link admitInTransaction}.
+   *
+   * @param overrides options of this route, except those that settle
+   * @throws {QuotaError} as {@link operation}; `store_unsupported` if the store has no transactions
+   */
+  inTransaction(name: string, overrides: object = {}): HttpMeter<Request> {
+    checkInTransaction(this.#adapter.name, this.options.quota, overrides)
+    const unsettled = { settle: 'outcome', maxWaitMs: undefined, ttlMs: undefined, isFailure: undefined }
+    return this.operation(name, { ...overrides, ...unsettled })
+  }
+
+  /**
    * Admits or refuses a request. Returns a promise only if the store or an option's function is asynchronous.
    *
    * @param response the response to the request. If it ends before the decision, the request leaves the queue, and
@@ -148,12 +168,21 @@ export class HttpMeter<Request> {
     if (this.#adapter.method(request) === 'OPTIONS') return PASS
     if (response?.writableEnded === true) return GONE
     const wasBegun = response?.headersSent === true
-    const skipped = this.options.skip?.(request)
-    const admission = isPromiseLike(skipped)
-      ? this.#admitLater(request, response, skipped)
-      : this.#identify(request, response, skipped)
+    const admission = this.#admit({ request, response })
     if (response === undefined || !isPromiseLike(admission)) return admission
     return this.#unlessEnded(admission, () => response.writableEnded || (response.headersSent && !wasBegun))
+  }
+
+  /**
+   * Decides about a request in the transaction of its work: the charge is kept if the transaction commits. Replaces the
+   * decision of an earlier call, whose transaction was rolled back.
+   *
+   * @throws {QuotaError} as {@link admit}; `invalid_options` if the value isn't a transaction
+   */
+  async admitInTransaction(request: Request, transaction: unknown): Promise<Admission> {
+    if (this.#adapter.method(request) === 'OPTIONS') return PASS
+    Exchange.find(this.#carrier(request))?.removeInTransaction(this.options.quota)
+    return this.#admit({ request, response: undefined, transaction: { is: transaction } })
   }
 
   async #unlessEnded(deciding: Promise<Admission>, hasEnded: () => boolean): Promise<Admission> {
@@ -164,42 +193,30 @@ export class HttpMeter<Request> {
     return GONE
   }
 
-  async #admitLater(
-    request: Request,
-    response: PendingResponse | undefined,
-    skipped: PromiseLike<boolean>,
-  ): Promise<Admission> {
-    return this.#identify(request, response, await skipped)
+  #admit(asked: Asked<Request>): Admission | Promise<Admission> {
+    const skipped = this.options.skip?.(asked.request)
+    return isPromiseLike(skipped) ? this.#admitLater(asked, skipped) : this.#identify(asked, skipped)
   }
 
-  #identify(
-    request: Request,
-    response: PendingResponse | undefined,
-    isSkipped: boolean | undefined,
-  ): Admission | Promise<Admission> {
+  async #admitLater(asked: Asked<Request>, skipped: PromiseLike<boolean>): Promise<Admission> {
+    return this.#identify(asked, await skipped)
+  }
+
+  #identify(asked: Asked<Request>, isSkipped: boolean | undefined): Admission | Promise<Admission> {
     if (isSkipped) return PASS
-    const operation = this.#operationOf(request)
-    return isPromiseLike(operation)
-      ? this.#begunLater(request, response, operation)
-      : this.#begin(request, response, operation)
+    const operation = this.#operationOf(asked.request)
+    return isPromiseLike(operation) ? this.#begunLater(asked, operation) : this.#begin(asked, operation)
   }
 
-  async #begunLater(
-    request: Request,
-    response: PendingResponse | undefined,
-    operation: PromiseLike<string | undefined>,
-  ): Promise<Admission> {
-    return this.#begin(request, response, await operation)
+  async #begunLater(asked: Asked<Request>, operation: PromiseLike<string | undefined>): Promise<Admission> {
+    return this.#begin(asked, await operation)
   }
 
-  #begin(
-    request: Request,
-    response: PendingResponse | undefined,
-    operation: string | undefined,
-  ): Admission | Promise<Admission> {
+  #begin(asked: Asked<Request>, operation: string | undefined): Admission | Promise<Admission> {
+    const { request, response, transaction } = asked
     if (operation === undefined || this.#isMetered(request)) return PASS
     const given = this.options.subject?.(request)
-    const of = { request, response, operation }
+    const of = { request, response, transaction, operation }
     return isPromiseLike(given) ? this.#identifyLater(of, given) : this.#withSubject(of, given)
   }
 
@@ -247,6 +264,7 @@ export class HttpMeter<Request> {
 
   #take(of: Undecided<Request>, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
     if (of.response?.writableEnded === true) return GONE
+    if (of.transaction !== undefined) return this.#takeInTransaction(of.request, quotaRequest, of.transaction.is)
     if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(of, quotaRequest)
     return this.#now === undefined
       ? this.#takeLater(of.request, quotaRequest)
@@ -282,6 +300,16 @@ export class HttpMeter<Request> {
     return this.#admitted(request, taken)
   }
 
+  async #takeInTransaction(request: Request, quotaRequest: QuotaRequest, transaction: unknown): Promise<Admission> {
+    let taken: Taken
+    try {
+      taken = await takenInTransaction(this.options.quota, transaction, quotaRequest)
+    } catch (error) {
+      return this.#failed(request, error)
+    }
+    return this.#admitted(request, taken, true)
+  }
+
   /** Waits in the engine's queue, until the client disconnects or something else has answered the request. */
   async #takeWaiting({ request, response }: Undecided<Request>, of: QuotaRequest): Promise<Admission> {
     const { quota, settle, maxWaitMs } = this.options
@@ -308,11 +336,11 @@ export class HttpMeter<Request> {
     return ttlMs === undefined ? quotaRequest : { ttlMs, ...quotaRequest }
   }
 
-  #admitted(request: Request, { decision, held }: Taken): Admission {
+  #admitted(request: Request, { decision, held }: Taken, isInTransaction = false): Admission {
     const { options } = this
     const quota = new MeteredRequest(options, decision, held, this.#texts)
     const exchange = Exchange.of(this.#carrier(request))
-    exchange.add(quota)
+    exchange.add(quota, isInTransaction)
     if (decision.allowed) return new AdmittedRequest(quota, exchange, options)
     return exceeded(quota, decision, this.#locale(request), options)
   }

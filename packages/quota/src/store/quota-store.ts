@@ -242,7 +242,7 @@ export interface AsyncStore {
    * @param transaction of the database client
    * @throws {QuotaError} `invalid_options` if the value isn't a transaction
    */
-  within?(schema: StoreSchema, transaction: unknown): AsyncCounters
+  inTransaction?(schema: StoreSchema, transaction: unknown): AsyncCounters
   /** Closes everything. */
   close?(): void | PromiseLike<void>
 }

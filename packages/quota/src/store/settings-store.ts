@@ -72,7 +72,7 @@ interface SettingsPort {
    * Returns a reader for the caller's transaction, if the counters are charged in it. All connections may be in
    * transactions, with none left for another read. Absent if documents are stored elsewhere.
    */
-  within?(transaction: unknown): SettingsReader
+  inTransaction?(transaction: unknown): SettingsReader
   /** Calls `listener` after changes by any process, until you call the returned function. */
   watch(listener: (change: SettingsChange) => void): () => void
   /**

@@ -85,7 +85,9 @@ export function settingsInTime(store: SettingsStore, deadline: CallDeadline): Se
     write: (document, options) => inTime(() => store.write(document, options)),
     readSubject: (layer, key) => inTime(() => store.readSubject(layer, key)),
     writeSubject: (layer, key, document, options) => inTime(() => store.writeSubject(layer, key, document, options)),
-    ...(store.within && { within: (transaction) => readerInTime(store.within!(transaction), deadline.ms) }),
+    ...(store.inTransaction && {
+      inTransaction: (transaction) => readerInTime(store.inTransaction!(transaction), deadline.ms),
+    }),
     watch: (listener) => store.watch(listener),
     reannounce: (revision, seen) => inTime(async () => store.reannounce?.(revision, seen)),
     close: () => store.close?.(),
