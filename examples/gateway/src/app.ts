@@ -1,5 +1,5 @@
+import type { RequestListener } from 'node:http'
 import { type Clock, createQuota, type Quota } from '@scoregw/quota'
-import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
@@ -14,7 +14,6 @@ import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
-import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics, registerUsageMetrics } from './metrics/gateway-metrics.ts'
 import { LiveOverview } from './overview/live-overview.ts'
@@ -48,7 +47,7 @@ export interface AppOptions {
 
 /** The three services without servers and timers. The caller listens on ports and runs the chores. */
 export interface App {
-  readonly handlers: Readonly<Record<keyof Ports, Express>>
+  readonly handlers: Readonly<Record<keyof Ports, RequestListener>>
   readonly quota: Quota<OperationName>
   readonly users: UserRepository
   readonly credentials: ServiceCredentials
@@ -134,7 +133,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     sources,
     sync: new SyncService(db, clock),
     quota,
-    failures: failureLimit({ ...config.failures, clock }),
     chargesWithin: counters.chargesWithin,
     isClosing: () => isClosing,
     addresses: () => addresses,

@@ -1,5 +1,5 @@
+import type { RequestListener } from 'node:http'
 import type { Clock, Quota } from '@scoregw/quota'
-import type { Express } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
@@ -17,7 +17,6 @@ import { frontPage } from './front-pages/front-page.ts'
 import type { ReadinessCheck } from './health/readiness.ts'
 import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
-import type { FailureLimit } from './http/failure-limit.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
 import type { Logger } from './log/logger.ts'
@@ -41,7 +40,7 @@ import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
 import { PlayerStatus } from './sync/player-status.ts'
-import { SYNC_BODY_BUDGET, SYNC_BODY_LIMITS, syncRoutes } from './sync/routes.ts'
+import { SYNC_BODY_LIMITS, syncRoutes } from './sync/routes.ts'
 import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
@@ -82,7 +81,6 @@ export interface Parts {
   readonly sources: Sources
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
-  readonly failures: FailureLimit
   /** Whether requests are charged in the transactions of their work, if they have one. */
   readonly chargesWithin: boolean
   isClosing(): boolean
@@ -91,7 +89,7 @@ export interface Parts {
 }
 
 /** The gateway, for players and administrators. */
-export function gatewayService(deps: Parts): Express {
+export function gatewayService(deps: Parts): RequestListener {
   const { config, clock, logger, adaptive, metrics, usage, users, quota, overview } = deps
   const adminQuota = new AdminQuota(quota, users, deps.audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
@@ -149,7 +147,7 @@ function administrationRoutes(deps: Parts, adminQuota: AdminQuota): Route[] {
 }
 
 /** Score sync, for bots that report players' scores. */
-export function syncService(deps: Parts): Express {
+export function syncService(deps: Parts): RequestListener {
   const { config, db, clock, checks, credentials, charts, sync } = deps
   return createService({
     ...common(deps),
@@ -159,7 +157,8 @@ export function syncService(deps: Parts): Express {
     ),
     errorBody: syncErrorBody,
     bodyLimits: SYNC_BODY_LIMITS,
-    bodyBudget: SYNC_BODY_BUDGET,
+    // Its bodies are the large ones.
+    maxInFlight: 8,
     corsOrigins: () => withReferencePage(deps),
     pages: [frontPage('sync', deps.addresses)],
     publicBaseUrl: config.publicSyncUrl,
@@ -168,7 +167,7 @@ export function syncService(deps: Parts): Express {
 }
 
 /** The chart preview, to browse the table of charts. */
-export function chartsService(deps: Parts): Express {
+export function chartsService(deps: Parts): RequestListener {
   const { config, checks, credentials, charts } = deps
   return createService({
     ...common(deps),
@@ -181,13 +180,12 @@ export function chartsService(deps: Parts): Express {
   })
 }
 
-function common({ logger, failures, config: { trustProxy }, isClosing }: Parts): {
+function common({ logger, config: { trustProxy }, isClosing }: Parts): {
   readonly logger: Logger
-  readonly failures: FailureLimit
   readonly trustProxy: Config['trustProxy']
   isClosing(): boolean
 } {
-  return { logger, failures, trustProxy, isClosing }
+  return { logger, trustProxy, isClosing }
 }
 
 /** Also allows the gateway's reference page, which calls the other two services. */

@@ -11,7 +11,6 @@ import * as z from 'zod'
 import { COUNTERS } from '../src/db/schema.ts'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
 import { withPlayer } from '../src/db/with-player.ts'
-import { failureLimit } from '../src/http/failure-limit.ts'
 import { HttpError } from '../src/http/http-error.ts'
 import { contextOf } from '../src/http/request-context.ts'
 import { type Charge, type Route, route } from '../src/http/route.ts'
@@ -70,7 +69,6 @@ async function shop(isWithin: boolean, handle?: Handled) {
       admit: (_req, _res, next) => next(),
     },
     charge: chargeStep({ ...metering, chargesWithin: isWithin }),
-    failures: failureLimit({ limit: 0, windowMs: 60_000, clock }),
     isClosing: () => false,
   })
   const server = createServer(app).listen(0, '127.0.0.1')

@@ -34,7 +34,6 @@ describe('gateway configuration', () => {
       redisUrl: undefined,
       redisDeadlineMs: 150,
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
-      failures: { limit: 60, windowMs: 60_000 },
       connections: { all: 800, ofAddress: 200 },
       misspelt: [],
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },

@@ -195,8 +195,8 @@ describe('a stopping gateway', () => {
 
 describe('bodies that aren’t JSON objects', () => {
   it.each([
-    ['null', 'null', "The body isn't a JSON object: send one."],
-    ['a number', ' 5', "The body isn't a JSON object: send one."],
+    ['null', 'null', 'The body is not valid JSON: send an object.'],
+    ['a number', ' 5', 'The body is not valid JSON: send an object.'],
     ['an object and more', '{}{', 'The body is not valid JSON: send an object.'],
     ['half an object', '{"musicList":', 'The body is not valid JSON: send an object.'],
     ['no UTF-8', Buffer.from('{"musicList":[],"note":"\xe4"}', 'latin1'), 'The body is not valid UTF-8.'],

@@ -194,11 +194,11 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
+         * @description `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
-        QuotaUnavailableOrShuttingDown: {
+        OverloadedOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -208,27 +208,17 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
-        ShuttingDown: {
+        /**
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
+         *
+         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `too_many_failures`: Too many requests of the caller have failed. */
-        TooManyFailures: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                /**
-                 * @description When the window that refuses ends, ISO 8601 UTC.
-                 * @example 2026-08-06T15:06:26.000Z
-                 */
-                "X-Quota-Reset"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -300,7 +290,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
     ready: {
@@ -323,7 +313,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listCharts: {
@@ -353,9 +343,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readChart: {
@@ -384,9 +373,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     openApi: {
@@ -409,7 +397,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
 }

@@ -1394,7 +1394,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "too_many_failures" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description The request's id in our log. */
@@ -2618,6 +2618,24 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        OverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "overloaded" | "shutting_down";
+                };
+            };
+        };
         /** @description `payload_too_large`: The body is too large. */
         PayloadTooLarge: {
             headers: {
@@ -2662,12 +2680,8 @@ export interface components {
                 };
             };
         };
-        /**
-         * @description `quota_exceeded`: A window has too few tokens left. Nothing was charged.
-         *
-         *     `too_many_failures`: Too many requests of the caller have failed.
-         */
-        QuotaExceededOrTooManyFailures: {
+        /** @description `quota_exceeded`: A window has too few tokens left. Nothing was charged. */
+        QuotaExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -2677,16 +2691,13 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["QuotaExceeded"] | (components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "too_many_failures";
-                });
+                "application/json": components["schemas"]["QuotaExceeded"];
             };
         };
         /**
          * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
-         *     `overloaded`: Too many bodies are being received. Nothing was charged.
+         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
@@ -2703,24 +2714,6 @@ export interface components {
                 };
             };
         };
-        /**
-         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
-         *
-         *     `shutting_down`: The service is stopping. Another process may be available soon.
-         */
-        QuotaUnavailableOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "quota_unavailable" | "shutting_down";
-                };
-            };
-        };
         /** @description `score_not_found`: These charts have no scores. */
         ScoreNotFound: {
             headers: {
@@ -2731,20 +2724,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "score_not_found";
-                };
-            };
-        };
-        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
-        ShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "shutting_down";
                 };
             };
         };
@@ -2802,25 +2781,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "sync_in_progress";
-                };
-            };
-        };
-        /** @description `too_many_failures`: Too many requests of the caller have failed. */
-        TooManyFailures: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                /**
-                 * @description When the window that refuses ends, ISO 8601 UTC.
-                 * @example 2026-08-06T15:06:26.000Z
-                 */
-                "X-Quota-Reset"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "too_many_failures";
                 };
             };
         };
@@ -3026,7 +2986,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
     alive: {
@@ -3049,7 +3009,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
     ready: {
@@ -3072,7 +3032,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     upsertMusic: {
@@ -3121,7 +3081,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrUnknownChartOrDxScoreTooHigh"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3164,7 +3124,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3201,7 +3161,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3242,7 +3202,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3278,7 +3238,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3322,7 +3281,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3360,7 +3318,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3398,7 +3356,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3435,7 +3393,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3484,7 +3442,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrIdempotencyKeyReused"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3521,7 +3479,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3558,7 +3516,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3587,9 +3545,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readItems: {
@@ -3624,7 +3582,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3661,7 +3619,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -3703,7 +3661,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrSourceCredentialRejected"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
@@ -3747,7 +3705,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrSourceCredentialRejectedOrSourcePrivacy"];
-            429: components["responses"]["QuotaExceededOrTooManyFailures"];
+            429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
@@ -3782,9 +3740,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     ownUsageStats: {
@@ -3813,9 +3770,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     quotaStatus: {
@@ -3840,9 +3796,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     quotaStatusAlias: {
@@ -3867,9 +3822,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readSettings: {
@@ -3895,9 +3849,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     replaceSettings: {
@@ -3975,7 +3928,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4023,7 +3975,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4056,9 +4007,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     replaceUserQuota: {
@@ -4111,7 +4061,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4148,9 +4097,8 @@ export interface operations {
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     userQuotaStatus: {
@@ -4180,9 +4128,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     resetUserQuota: {
@@ -4223,7 +4170,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4255,9 +4201,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     releaseHold: {
@@ -4287,9 +4232,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listUsers: {
@@ -4322,9 +4266,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     findUser: {
@@ -4355,9 +4298,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     putUser: {
@@ -4420,7 +4362,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4458,9 +4399,8 @@ export interface operations {
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     changeBalance: {
@@ -4503,7 +4443,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4535,9 +4474,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     issueToken: {
@@ -4579,7 +4517,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4611,9 +4548,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listBots: {
@@ -4638,9 +4574,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     issueBot: {
@@ -4678,7 +4613,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4708,9 +4642,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listChartKeys: {
@@ -4735,9 +4668,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     issueChartKey: {
@@ -4775,7 +4707,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4805,9 +4736,8 @@ export interface operations {
             403: components["responses"]["ForbiddenOrUserDisabled"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listAudit: {
@@ -4840,9 +4770,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     adaptiveFactor: {
@@ -4867,9 +4796,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     latestRefusals: {
@@ -4898,9 +4826,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     failureRate: {
@@ -4931,9 +4858,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     overview: {
@@ -4958,9 +4884,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     requestHistory: {
@@ -4989,9 +4914,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     overviewEvents: {
@@ -5017,9 +4941,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     metrics: {
@@ -5044,9 +4967,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     openApi: {
@@ -5069,7 +4991,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
 }

@@ -183,7 +183,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "too_many_failures" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description The same as `msg`. */
@@ -425,6 +425,24 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        OverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "overloaded" | "shutting_down";
+                };
+            };
+        };
         /** @description `payload_too_large`: The body is too large. */
         PayloadTooLarge: {
             headers: {
@@ -438,33 +456,24 @@ export interface components {
                 };
             };
         };
-        /**
-         * @description `player_busy`: Another write of the player is in progress. Send the same request again.
-         *
-         *     `too_many_failures`: Too many requests of the caller have failed.
-         */
-        PlayerBusyOrTooManyFailures: {
+        /** @description `player_busy`: Another write of the player is in progress. Send the same request again. */
+        PlayerBusy: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
-                /**
-                 * @description When the window that refuses ends, ISO 8601 UTC.
-                 * @example 2026-08-06T15:06:26.000Z
-                 */
-                "X-Quota-Reset"?: string;
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "player_busy" | "too_many_failures";
+                    error: "player_busy";
                 };
             };
         };
         /**
          * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
-         *     `overloaded`: Too many bodies are being received. Nothing was charged.
+         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
          *
          *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
@@ -478,57 +487,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "quota_unavailable" | "overloaded" | "shutting_down";
-                };
-            };
-        };
-        /**
-         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
-         *
-         *     `shutting_down`: The service is stopping. Another process may be available soon.
-         */
-        QuotaUnavailableOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "quota_unavailable" | "shutting_down";
-                };
-            };
-        };
-        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
-        ShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "shutting_down";
-                };
-            };
-        };
-        /** @description `too_many_failures`: Too many requests of the caller have failed. */
-        TooManyFailures: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                /**
-                 * @description When the window that refuses ends, ISO 8601 UTC.
-                 * @example 2026-08-06T15:06:26.000Z
-                 */
-                "X-Quota-Reset"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "too_many_failures";
                 };
             };
         };
@@ -635,7 +593,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
     ready: {
@@ -658,7 +616,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     sync: {
@@ -709,7 +667,7 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrSnapshotEmptyOrChecksumMismatch"];
-            429: components["responses"]["PlayerBusyOrTooManyFailures"];
+            429: components["responses"]["PlayerBusy"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -742,9 +700,8 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readPlayer: {
@@ -772,9 +729,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     summarizePlayer: {
@@ -802,9 +758,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     readTrend: {
@@ -835,9 +790,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     openApi: {
@@ -860,7 +814,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            503: components["responses"]["ShuttingDown"];
+            503: components["responses"]["OverloadedOrShuttingDown"];
         };
     };
 }

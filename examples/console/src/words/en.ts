@@ -94,7 +94,6 @@ export const en = {
     source_error: 'The score source reported an error.',
     source_rate_limited: 'The score source is rate limiting. Try again later.',
     quota_exceeded: 'You’ve reached a limit. Wait a little, then try again.',
-    too_many_failures: 'Too many of your requests failed. Wait a little, then try again.',
     session_expired: 'The upload session has ended.',
     overloaded: 'The gateway is overloaded. Try again in a moment.',
     quota_unavailable: 'The gateway can’t reach its counters. Try again in a moment.',

@@ -83,7 +83,6 @@ export const zh: Words = {
     source_error: '查分服务出错。',
     source_rate_limited: '查分服务正在限流。请稍后重试。',
     quota_exceeded: '已达限额。请稍后重试。',
-    too_many_failures: '失败的请求过多。请稍后重试。',
     session_expired: '上传会话已结束。',
     overloaded: '网关过载。请稍后重试。',
     quota_unavailable: '网关无法访问计数。请稍后重试。',

@@ -35,7 +35,7 @@ export function adaptiveRoutes(options: AdaptiveOptions): Route[] {
 }
 
 /** Returns the factor, including the requests that this process has just counted. */
-export async function factorNow({
+async function factorNow({
   quota,
   factorStore,
   outcomes,

@@ -18,7 +18,7 @@ const pageQuery = z.object({
 })
 
 /** The path's `:chartKey`. */
-export const keyParams = z.object({
+const keyParams = z.object({
   chartKey: z.string().describe('`songId:kind:difficulty`, for example `101:standard:4`; difficulty 1 to 6'),
 })
 
@@ -77,7 +77,7 @@ export function chartRoutes(charts: ChartRepository): Route[] {
 export const chartErrorBody: ErrorBody = ({ message }) => ({ message })
 
 /** @throws {HttpError} `not_found` for an unknown chart, and for a text that isn't a key */
-export async function chartOf(charts: ChartRepository, text: string): Promise<Chart> {
+async function chartOf(charts: ChartRepository, text: string): Promise<Chart> {
   const key = parsePreviewKey(text)
   const chart = key === undefined ? undefined : await charts.find(key)
   if (chart !== undefined) return chart

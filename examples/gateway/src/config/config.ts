@@ -95,8 +95,6 @@ const VARIABLES = z.object({
   REDIS_DEADLINE_MS: whole(10, 1_000, ' milliseconds'),
   QUOTA_FAILURE_POLICY: failureModes,
   EXPECTED_PROCESSES: whole(1, 1_000),
-  FAILURE_LIMIT: whole(0, 1_000_000, ' (0: no limit)'),
-  FAILURE_WINDOW_SECONDS: whole(1, 86_400),
   MAX_CONNECTIONS: whole(0, 1_000_000, ' (0: any number)'),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 1_000_000, ' (0: any number)').optional(),
   JWT_SECRET: visible(32).optional(),
@@ -137,8 +135,6 @@ export const DEFAULTS: Readonly<Record<string, string>> = {
   REDIS_DEADLINE_MS: '150',
   QUOTA_FAILURE_POLICY: FAILURE_MODES,
   EXPECTED_PROCESSES: '2',
-  FAILURE_LIMIT: '60',
-  FAILURE_WINDOW_SECONDS: '60',
   MAX_CONNECTIONS: '800',
   LXNS_BASE_URL: 'https://maimai.lxns.net/api/v0',
   FISH_BASE_URL: 'https://www.diving-fish.com/api/maimaidxprober',
@@ -196,8 +192,6 @@ function configOf(values: Values, misspelt: readonly string[]) {
     redisUrl: values.REDIS_URL,
     redisDeadlineMs: values.REDIS_DEADLINE_MS,
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
-    /** How many requests of a caller may fail per window. A limit of 0: any number. */
-    failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
     connections: { all: values.MAX_CONNECTIONS, ofAddress: connectionsOfAddress(values) },
     jwt: {
       secret: values.JWT_SECRET,

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { HttpError } from './http-error.ts'
 import { contextOf, type Holder, type StoredUser, type User } from './request-context.ts'
-import { lines } from './turns.ts'
 
 /** Finds who sent a credential; `undefined` if it isn't valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>
@@ -32,7 +31,6 @@ export function usersOnly(find: Identify<StoredUser>): Authentication {
         const now = await identified()
         return now?.disabled ? undefined : now
       }
-      if (context.user !== undefined) lines.welcome(req)
       next()
     },
     admit(req, _res, next) {
@@ -56,7 +54,6 @@ export function holdersOnly(field: string, find: Identify<Holder>): Authenticati
       const credential = credentialOf(req)
       const holder = credential === undefined ? undefined : await find(credential)
       contextOf(req).holder = holder
-      if (holder !== undefined) lines.welcome(req)
       next()
     },
     admit(req, _res, next) {

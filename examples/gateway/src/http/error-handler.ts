@@ -5,7 +5,6 @@ import { isDatabaseAway, isReferenceGone } from '../db/database-away.ts'
 import { UserGone } from '../db/with-player.ts'
 import type { Logger } from '../log/logger.ts'
 import { noBearer } from './auth.ts'
-import { type FailureLimit, FailuresExceeded } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 
@@ -26,9 +25,6 @@ export const gatewayErrorBody: ErrorBody = (error, requestId) => {
 
 export interface ErrorHandlerOptions {
   readonly logger: Logger
-  readonly failures: FailureLimit
-  /** Called with the response for a caller that is refused because too many of its requests failed. */
-  readonly onRefused: (req: Request, res: Response, error: FailuresExceeded) => void
   readonly bodyOf: ErrorBody
 }
 
@@ -37,23 +33,20 @@ export interface ErrorHandlerOptions {
  * charged, write the body. Unexpected errors are logged and never shown.
  */
 export function errorHandlers(options: ErrorHandlerOptions): ErrorRequestHandler[] {
-  return [naming(options), quotaErrorHandler(), answering(options)]
+  return [naming, quotaErrorHandler(), answering(options)]
 }
 
-function naming({ failures }: ErrorHandlerOptions): ErrorRequestHandler {
-  return (error, req, _res, next) => {
-    const context = contextOf(req)
-    // What a user's request stores refers to the user.
-    const isUserGone = error instanceof UserGone || (context.user !== undefined && isReferenceGone(error))
-    const known = isUserGone ? noBearer(false) : toHttpError(error)
-    context.isForwardingFailed = known.isForwardingFailed
-    context.errorCode = known.code
-    failures.judge(req, known.status)
-    next(known)
-  }
+const naming: ErrorRequestHandler = (error, req, _res, next) => {
+  const context = contextOf(req)
+  // What a user's request stores refers to the user.
+  const isUserGone = error instanceof UserGone || (context.user !== undefined && isReferenceGone(error))
+  const known = isUserGone ? noBearer(false) : toHttpError(error)
+  context.isForwardingFailed = known.isForwardingFailed
+  context.errorCode = known.code
+  next(known)
 }
 
-function answering({ logger, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
+function answering({ logger, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
   return (error: HttpError, req: Request, res: Response, next: NextFunction): void => {
     const { id: requestId } = contextOf(req)
     const { code, cause, source, status } = error
@@ -67,7 +60,6 @@ function answering({ logger, onRefused, bodyOf }: ErrorHandlerOptions): ErrorReq
       return
     }
     res.set(error.headers).status(status).json(bodyOf(error, requestId))
-    if (error instanceof FailuresExceeded) onRefused(req, res, error)
   }
 }
 

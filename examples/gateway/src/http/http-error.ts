@@ -31,7 +31,6 @@ const STATUSES = {
   precondition_required: 428,
   player_busy: 429,
   quota_exceeded: 429,
-  too_many_failures: 429,
   internal_error: 500,
   source_unreachable: 502,
   source_bad_response: 502,

@@ -10,8 +10,3 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 export function instantText(at: number): string {
   return new Date(Math.min(at, LAST)).toISOString()
 }
-
-/** Parses ISO 8601 text into epoch milliseconds. */
-export function instantOf(text: string): number {
-  return Date.parse(text)
-}

@@ -8,7 +8,6 @@ import {
 } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Connections } from './connections.ts'
-import { lines, turns } from './turns.ts'
 
 /** How long a client may take to send a request and to read its response. */
 export interface SlowLimits {
@@ -75,7 +74,7 @@ export async function listen(
     },
     (req, res) => {
       // This is the rest of a request that already got a 408: its response could not be sent.
-      if (req.socket.writable) turns.run(lines.of(req), () => listener(req, res))
+      if (req.socket.writable) listener(req, res)
       else req.socket.destroy()
     },
   )

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { ipSubject } from '@scoregw/quota/http'
 import type { Request, RequestHandler } from 'express'
 import type { ErrorCode } from './http-error.ts'
 
@@ -67,14 +66,6 @@ export function contextOf(req: Request): RequestContext {
   const context = contexts.get(req)
   if (context === undefined) throw new Error('this request was never begun: requestId() comes first')
   return context
-}
-
-/** Identifies the sender as a key: the owner of the credential, or else the client's network. */
-export function callerKey(req: Request): string {
-  const { user, holder } = contextOf(req)
-  if (user !== undefined) return `user:${user.id}`
-  if (holder !== undefined) return `holder:${holder.id}`
-  return ipSubject(req.ip ?? '') ?? 'ip:'
 }
 
 /** A client's own id is used only in this form, so that logs and headers can contain it unchanged. */

@@ -1,21 +1,20 @@
+import type { RequestListener } from 'node:http'
 import compression from 'compression'
-import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import helmet from 'helmet'
 import type { Logger } from '../log/logger.ts'
 import type { Authentication } from './auth.ts'
-import { ByteBudget } from './body/byte-budget.ts'
-import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandlers, gatewayErrorBody } from './error-handler.ts'
-import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
-import { jsonBody } from './json-body.ts'
+import { limitInFlight } from './in-flight-limit.ts'
+import { BODY_LIMITS, type BodyLimits, jsonBody } from './json-body.ts'
 import { mount } from './mount.ts'
-import { Refusals } from './refusals.ts'
 import { contextOf, requestId } from './request-context.ts'
 import type { ChargeStep, Route } from './route.ts'
 
-const BODY_BUDGET = [32 * 1_048_576, 8 * 1_048_576] as const
+/** How many requests of one caller may be in flight. */
+const MAX_IN_FLIGHT = 32
 
 /** The parts of a service. */
 interface ServiceOptions extends SecurityOptions {
@@ -26,8 +25,6 @@ interface ServiceOptions extends SecurityOptions {
   corsOrigins(): readonly string[]
   /** Refuses unidentified callers on every path that isn't public. */
   readonly authentication: Authentication
-  /** Limits the failed requests of each caller. */
-  readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly charge?: ChargeStep | undefined
   /** Handlers that see every request before it is checked. */
@@ -36,32 +33,24 @@ interface ServiceOptions extends SecurityOptions {
   readonly pages?: readonly RequestHandler[] | undefined
   /** @default those of small bodies */
   readonly bodyLimits?: BodyLimits | undefined
-  /** Limits of the body bytes in flight: of all callers, and of one. @default 32 MiB, 8 MiB */
-  readonly bodyBudget?: readonly [all: number, ofOne: number] | undefined
+  /** How many requests of one caller may be in flight. @default 32 */
+  readonly maxInFlight?: number | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined
   isClosing(): boolean
 }
 
 /** A service without a server: routes behind the steps that every request passes. */
-export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authentication, failures, charge, observe = [], pages = [] } = options
+export function createService(options: ServiceOptions): RequestListener {
+  const { routes, logger, authentication, charge, observe = [], pages = [] } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
-  const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
+  const { bodyLimits = BODY_LIMITS, maxInFlight = MAX_IN_FLIGHT } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
-  const paths = new Set(routes.map(({ path }) => path))
-  const isGuarded = ({ method, path }: Request): boolean => {
-    if (isClosing() || method === 'OPTIONS' || publicPaths.has(path)) return false
-    // Pages are there for these two.
-    return (method !== 'GET' && method !== 'HEAD') || paths.has(path)
-  }
-  const refusals = new Refusals({ failures, logger, bodyOf, isGuarded })
 
   const app = express()
   app.set('trust proxy', options.trustProxy).set('etag', false).set('query parser', 'simple').disable('x-powered-by')
   app.use(requestId())
   for (const each of observe) app.use(each)
-  app.use(refusals.repeat)
   app.use(requestLog(logger))
   app.use(securityHeaders(options))
   app.use(crossOrigin(options.corsOrigins))
@@ -70,24 +59,20 @@ export function createService(options: ServiceOptions): Express {
   for (const each of pages) app.use(each)
   // Before the steps that watch heads and bodies, so that they see what the routes wrote.
   app.use(compression())
-  app.use(guard(publicPaths, authentication, failures))
-  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), charge }))
-  app.use(errorHandlers({ logger, failures, bodyOf, onRefused: (...answered) => refusals.keep(...answered) }))
-  return app
+  app.use(guard(publicPaths, authentication))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits), charge }))
+  app.use(errorHandlers({ logger, bodyOf }))
+  return limitInFlight(app, maxInFlight, bodyOf)
 }
 
 /** The checks that a request to a path that isn't public passes before its path is looked up. */
-function guard(
-  publicPaths: ReadonlySet<string>,
-  { identify, admit }: Authentication,
-  failures: FailureLimit,
-): RequestHandler {
+function guard(publicPaths: ReadonlySet<string>, { identify, admit }: Authentication): RequestHandler {
   const isGuarded: RequestHandler = (req, res, next) => {
     if (publicPaths.has(req.path)) return next('router')
     res.set('Cache-Control', 'no-store')
     next()
   }
-  return Router().use(isGuarded, identify, failures.charge, admit)
+  return Router().use(isGuarded, identify, admit)
 }
 
 /** When another process should be available, in seconds. */

@@ -47,7 +47,6 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   checksum_mismatch: 'The records do not match the checksum.',
   player_busy: 'Another write of the player is in progress. Send the same request again.',
   quota_exceeded: 'A window has too few tokens left. Nothing was charged.',
-  too_many_failures: 'Too many requests of the caller have failed.',
   precondition_required: '`If-Match` is missing.',
   internal_error: 'Something went wrong on our side.',
   source_unreachable: 'The score service cannot be reached.',
@@ -55,7 +54,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   source_error: 'The score service failed.',
   source_rate_limited: 'The score service is rate limiting.',
   quota_unavailable: 'A required store is unavailable. Nothing was charged.',
-  overloaded: 'Too many bodies are being received. Nothing was charged.',
+  overloaded: 'Too many requests of the caller are in flight. Nothing was charged.',
   shutting_down: 'The service is stopping. Another process may be available soon.',
   source_timeout: 'The score service did not answer in time.',
 }
@@ -66,29 +65,24 @@ export function meaningOf(code: ErrorCode): string {
 
 /** Returns the errors that a route can respond with, by status. */
 export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
-  const { access, body, params, query, docs, requestHeaders = [] } = route
+  const { access, body, params, query, docs, operation, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
     // A request with two credentials is rejected.
-    ...when(access !== 'public', 'bad_request', 'unauthorized', 'too_many_failures'),
+    ...when(access !== 'public', 'bad_request', 'unauthorized'),
     ...when(access === 'admin', 'forbidden'),
     ...when(access === 'admin' || access === 'user', 'user_disabled'),
     // The percent-encoding of a path can be invalid.
     ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),
     ...when(query !== undefined, 'validation_failed'),
-    ...when(
-      body !== undefined,
-      'bad_request',
-      'payload_too_large',
-      'unsupported_media_type',
-      'validation_failed',
-      'overloaded',
-    ),
+    ...when(body !== undefined, 'bad_request', 'payload_too_large', 'unsupported_media_type', 'validation_failed'),
     ...when(requestHeaders.includes('If-Match'), 'bad_request', 'precondition_failed'),
     ...when(requestHeaders.includes('Idempotency-Key'), 'bad_request', 'conflict', 'idempotency_key_reused'),
+    ...when(operation !== undefined, 'quota_exceeded'),
     // The store of credentials, or the keys for JWTs, can be unavailable.
     ...when(access !== 'public', 'quota_unavailable'),
     ...(docs.errors ?? []),
     'internal_error',
+    'overloaded',
     'shutting_down',
   ])
   const byStatus = new Map<number, readonly ErrorCode[]>()

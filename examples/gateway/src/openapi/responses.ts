@@ -12,14 +12,12 @@ const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
 const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
-  too_many_failures: 'Retry-After',
   quota_unavailable: 'Retry-After',
   overloaded: 'Retry-After',
   shutting_down: 'Retry-After',
 }
 const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   precondition_failed: 'ETag',
-  too_many_failures: 'X-Quota-Reset',
   conflict: 'Retry-After',
   sync_in_progress: 'Retry-After',
   source_rate_limited: 'Retry-After',
@@ -97,18 +95,13 @@ export class Responses {
     }
   }
 
-  /** @param others errors with the same status */
-  #refusal(others: readonly ErrorCode[]): Json {
-    const codes: readonly ErrorCode[] = ['quota_exceeded', ...others]
-    const exceeded = this.#schemas.named(quotaExceeded, 'QuotaExceeded', 'output')
+  /** A refusal by a quota, whose body is the specification's. */
+  #refusal(codes: readonly ErrorCode[]): Json {
+    const schema = this.#schemas.named(quotaExceeded, 'QuotaExceeded', 'output')
     return this.#put(codes.map(pascal).join('Or'), {
       description: describedBy(codes),
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
-      content: {
-        'application/json': {
-          schema: { oneOf: [exceeded, this.#errorBody(others)] },
-        },
-      },
+      content: { 'application/json': { schema } },
     })
   }
 

@@ -1,8 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { chartText } from '../charts/chart.ts'
-import { turns } from '../http/turns.ts'
 import { isSameRecord, mergeBest } from '../scores/import-best.ts'
 import { type OwnedScore, OwnedScores } from './owned-scores.ts'
-import { SYNC_LINE, type SyncTransaction } from './sync-transaction.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /** How many scores are moved before other requests get a turn. */
 const SLICE = 200
@@ -15,7 +15,7 @@ export async function adoptScores({ db, qq, userId, now, scores, markChanged }: 
   while (slice.length > 0) {
     const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
     await scores.putAll(slice.flatMap((score) => adopted(stored.get(chartText(score)), score, now)))
-    await turns.wait(SYNC_LINE)
+    await setImmediate()
     slice = await kept.after(slice.at(-1) as OwnedScore, SLICE)
   }
   await kept.removeAll()

@@ -1,5 +1,5 @@
-import { BODY_LIMITS, type BodyLimits } from '../http/body/limits.ts'
 import type { ErrorCode } from '../http/http-error.ts'
+import type { BodyLimits } from '../http/json-body.ts'
 import { type Route, route } from '../http/route.ts'
 import { snapshotAnswer, snapshotParams, snapshotQuery, syncAnswer, syncBody, syncBodyForm } from './bodies.ts'
 import { playerAnswer, playerParams, summaryAnswer, trendAnswer, trendQuery } from './player-bodies.ts'
@@ -106,15 +106,5 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
   ]
 }
 
-/**
- * Limits of a sync request: ten thousand records with long titles, their letters escaped, and twice as many members as
- * a record has at Diving-Fish.
- */
-export const SYNC_BODY_LIMITS: BodyLimits = {
-  ...BODY_LIMITS,
-  list: { name: 'records', bytes: 8 * 1_048_576, elements: 280_000, entryBytes: 65_536, entryElements: 500 },
-  gzip: true,
-}
-
-/** Bytes of all requests in flight, and of one bot's: eight pushes of ten thousand records each. */
-export const SYNC_BODY_BUDGET = [128 * 1_048_576, 64 * 1_048_576] as const
+/** Ten thousand records with long titles, and twice as many members as a record has at Diving-Fish. */
+export const SYNC_BODY_LIMITS: BodyLimits = { bytes: 8 * 1_048_576, values: 280_000, gzip: true }

@@ -2,9 +2,6 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { OwnedScores } from './owned-scores.ts'
 
-/** Work on the records of all players shares one queue. */
-export const SYNC_LINE = 'score sync'
-
 /** A transaction with exclusive access to one player of score sync, and to the linked account. */
 export interface SyncTransaction {
   readonly db: Transaction<Tables>

@@ -1,11 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { type ChartKey, chartText } from '../charts/chart.ts'
-import { turns } from '../http/turns.ts'
 import { isSameRecord, mergeBest, type PlayRecord } from '../scores/import-best.ts'
 import { isSamePlay } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { OwnedScore } from './owned-scores.ts'
 import type { SyncRecords } from './records.ts'
-import { SYNC_LINE, type SyncTransaction } from './sync-transaction.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /**
  * How many scores are read and written before other requests get a turn: a few milliseconds in an embedded database.
@@ -46,7 +46,7 @@ export async function writeRecords(
       else if (!isSameRecord(before, after)) updated++
     }
     await scores.putAll(written)
-    await turns.wait(SYNC_LINE)
+    await setImmediate()
   }
   if (options.isMarking) await markFaulty(transaction, faultyCharts)
   if (imported + updated > 0) await transaction.markChanged()
@@ -79,7 +79,7 @@ async function markFaulty({ scores, qq, number }: SyncTransaction, charts: reado
     const stored = await scores.ofMusic(slice)
     const named = stored.filter((score) => wanted.has(chartText(score)) && isFromSync(score, qq))
     await scores.putAll(named.map((score) => ({ ...score, syncTurn: number })))
-    await turns.wait(SYNC_LINE)
+    await setImmediate()
   }
 }
 

@@ -8,7 +8,7 @@ const KEPT_DAYS = 30
 const KEPT_MS = KEPT_DAYS * 86_400_000
 
 /** The most records per user. */
-export const KEPT_A_USER = 1_000
+const KEPT_A_USER = 1_000
 
 /** The most records per deletion. Other work can run in between. */
 const DELETED_AT_ONCE = 500

@@ -129,7 +129,10 @@ export class AdminUsers {
    */
   async remove(id: string, by: Doer, precondition: Precondition = () => undefined): Promise<void> {
     const { audit, clock, onDelete } = this.#options
-    precondition(userEtag(await this.get(id)))
+    const found = await this.get(id)
+    precondition(userEtag(found))
+    // Before anything is removed. The transaction checks it again.
+    if (isAdmin(found)) await requireAnotherAdmin(this.#options.db, id)
     // First, so that after a failure the user can be deleted again. A new user with the same id must find nothing.
     await onDelete?.(id, by)
     await audit.change(by, async ({ db, note }) => {
@@ -200,7 +203,7 @@ function isAdmin({ role, disabled }: UserRecord): boolean {
  * Requires another administrator. Transactions run one after the other, so two administrators can't give up their roles
  * together.
  */
-async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise<void> {
+async function requireAnotherAdmin(db: Db | Transaction<Tables>, id: string): Promise<void> {
   const other = await db
     .selectFrom('users')
     .select('id')

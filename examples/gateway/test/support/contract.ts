@@ -35,8 +35,7 @@ const CHECKED_FIELDS = ['ETag', 'Location', 'Retry-After', 'X-Quota-Reset', 'WWW
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
   403: ['forbidden', 'user_disabled'],
-  429: ['too_many_failures'],
-  503: ['shutting_down'],
+  503: ['shutting_down', 'overloaded'],
 }
 
 /** What a service promises, and whether its answers keep to it. Schemas are compiled when first needed. */

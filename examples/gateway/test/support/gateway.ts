@@ -79,8 +79,6 @@ export async function testGateway({
     DEMO_USER_TOKEN: USER_TOKEN,
     DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
     LOG_LEVEL: 'debug',
-    // The clock stands still, and some tests are wrong a hundred times on purpose.
-    FAILURE_LIMIT: '1000000',
     REDIS_DEADLINE_MS: String(DEADLINE_MS),
     ...env,
   })

@@ -23,7 +23,7 @@ export function hostileBodies(most = 8 * MIB): Hostile[] {
   const members = `{"musicList":[${filled('{},', most - 64)}{}],"qq":10001,"records":[]}`
   const records = `{"qq":10001,"musicList":[],"records":[${filled('{},', most - 64)}{}]}`
   const wide = `{"qq":10001,"records":[${filled('0,', most - 64)}0]}`
-  const unknown = Array.from({ length: 90_000 }, (_, index) => `"unknown key ${index}":0`).join(',')
+  const unknown = Array.from({ length: 300_000 }, (_, index) => `"unknown key ${index}":0`).join(',')
   const plain: Hostile[] = [
     { name: 'arrays in arrays', bytes: Buffer.from(deep) },
     { name: 'arrays in arrays, closed', bytes: Buffer.from(deepBalanced) },
@@ -31,7 +31,7 @@ export function hostileBodies(most = 8 * MIB): Hostile[] {
     { name: 'as many members as fit', bytes: Buffer.from(members) },
     { name: 'as many records as fit', bytes: Buffer.from(records) },
     { name: 'a wide list', bytes: Buffer.from(wide) },
-    { name: '90,000 unknown keys', bytes: Buffer.from(`{${unknown},"qq":10001,"records":[]}`) },
+    { name: '300,000 unknown keys', bytes: Buffer.from(`{${unknown},"qq":10001,"records":[]}`) },
     {
       name: 'a text of 1 MiB',
       bytes: Buffer.from(JSON.stringify({ qq: 10_001, records: [], nickname: 'x'.repeat(MIB) })),

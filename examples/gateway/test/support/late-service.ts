@@ -1,8 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
-import { type AsyncStore, systemClock } from '@scoregw/quota/store'
+import type { AsyncStore } from '@scoregw/quota/store'
 import * as z from 'zod'
-import { failureLimit } from '../../src/http/failure-limit.ts'
 import { listen } from '../../src/http/listener.ts'
 import { contextOf } from '../../src/http/request-context.ts'
 import { route } from '../../src/http/route.ts'
@@ -46,7 +45,6 @@ export async function lateService(): Promise<LateService> {
       }),
     ],
     logger,
-    failures: failureLimit({ limit: 0, windowMs: 60_000, clock: systemClock }),
     trustProxy: false,
     corsOrigins: () => [],
     publicBaseUrl: undefined,

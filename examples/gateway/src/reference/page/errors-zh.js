@@ -25,7 +25,7 @@ export const ANSWERS_ZH = {
   'A chart is unknown.': '有谱面不在谱面表中。',
   "A DX score is higher than the chart's maximum.": 'DX 分数超过谱面的最大值。',
   'A window has too few tokens left. Nothing was charged.': '有窗口额度不足。未扣除额度。',
-  'Too many bodies are being received. Nothing was charged.': '正在接收的请求体过多。未扣除额度。',
+  'Too many requests of the caller are in flight. Nothing was charged.': '调用者同时进行的请求过多。未扣额度。',
   'These charts have no scores.': '这些谱面没有成绩。',
   'The ticket balance is too small.': '功能票余额不足。',
   'The key was used for a different request.': '该键已用于另一请求。',
@@ -51,7 +51,6 @@ export const ANSWERS_ZH = {
   'The records do not match the checksum.': '记录与校验和不符。',
   'Another write of the player is in progress. Send the same request again.':
     '该玩家的另一次写入正在进行。请重试同一请求。',
-  'Too many requests of the caller have failed.': '调用者失败的请求过多。',
 
   "The document's version and revision, for `If-Match`.": '文档的版本和修订，用于 `If-Match`。',
   '`true`: the stored response to an earlier request with this key. Nothing was repeated.':
