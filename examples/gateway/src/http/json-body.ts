@@ -56,20 +56,21 @@ const [COMMA, LIST, OBJECT] = Buffer.from(',[{')
 /** Measures a body before it is parsed. What it throws must be a plain Error, because Express adds to it. */
 function measuring({ values }: BodyLimits) {
   return (_req: unknown, _res: unknown, body: Buffer): void => {
-    if (valuesIn(body) > values) throw new Error(`The body has more than ${values} members and elements.`)
+    if (hasMoreThan(values, body)) throw new Error(`The body has more than ${values} members and elements.`)
     if (!isUtf8(body)) throw new Error(NOT_UTF8)
   }
 }
 
-function valuesIn(body: Buffer): number {
-  let count = 0
+/** Whether a body has more values than that. It looks no further than the first above it. */
+function hasMoreThan(values: number, body: Buffer): boolean {
+  let left = values
   let index = 0
   // By index: the iterator of a buffer takes ten times as long.
-  while (index < body.length) {
+  while (index < body.length && left >= 0) {
     const byte = body[index++]
-    if (byte === COMMA || byte === LIST || byte === OBJECT) count++
+    if (byte === COMMA || byte === LIST || byte === OBJECT) left--
   }
-  return count
+  return left < 0
 }
 
 const SHORT = 'The body is shorter than announced.'
