@@ -16,10 +16,11 @@ import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
 import { checkInTransaction, takenInTransaction } from './in-transaction.ts'
 import { anyAddress, ipSubject } from './ip-subject.ts'
-import { type HeldTokens, MeteredRequest } from './metered-request.ts'
+import { MeteredRequest } from './metered-request.ts'
 import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
 import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
 import { type PendingResponse, whenEnded, whenGone } from './pending-response.ts'
+import { type Taken, takenOf, uncancellable } from './taken.ts'
 import { LOCALES, type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 
@@ -44,12 +45,6 @@ const GONE: GoneRequest = { kind: 'gone' }
 
 /** The return value of the option `subject`. */
 type Given = Subject | null | undefined
-
-/** A decision of the engine, and the tokens it holds. */
-interface Taken {
-  readonly decision: Decision
-  readonly held: HeldTokens | undefined
-}
 
 /** A request before its operation is known. */
 interface Asked<Request> {
@@ -398,14 +393,4 @@ function withOnlyOperation<Request>(options: ParsedMeterOptions<Request>): Parse
   const { operation } = options.quota as Partial<SimpleQuota>
   if (options.operation !== undefined || operation === undefined) return options
   return { ...options, operation: () => operation }
-}
-
-function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {
-  // Only a reservation with an id can lack a decision.
-  const decision = reservation.decision as Decision
-  return { decision, held: decision.allowed ? (reservation as unknown as HeldTokens) : undefined }
-}
-
-function uncancellable(decision: Decision): Taken {
-  return { decision, held: undefined }
 }
