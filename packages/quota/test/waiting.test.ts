@@ -277,6 +277,21 @@ describe('callers of the queue', () => {
     await quota.close()
   })
 
+  it('work doesn’t start for a caller that left in the moment of its admission, and nothing stays charged', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const first = await queue.reserve(work)
+    const caller = new AbortController()
+    let started = 0
+    const done = queue.run({ ...work, signal: caller.signal }, () => started++)
+    await vi.advanceTimersByTimeAsync(0)
+    quota.on('waited', () => queueMicrotask(() => caller.abort(new Error('gone'))))
+    await first.cancel()
+    await expect(done).rejects.toThrow('gone')
+    expect([started, await quota.holds.list('ada')]).toEqual([0, []])
+    await quota.close()
+  })
+
   it('fifty requests listen once to their common signal', async () => {
     const quota = engine({ store: asyncStore(memoryStore()) })
     const queue = waitingQueue(quota)

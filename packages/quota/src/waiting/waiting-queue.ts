@@ -79,6 +79,10 @@ function queueOver(lanes: Lanes): WaitingQueue<string, Counting> {
     async run(request, work) {
       checkWork(request, work)
       const reservation = await lanes.enter(request)
+      if (reservation.status === 'reserved' && request.signal?.aborted) {
+        await reservation.cancel()
+        throw request.signal.reason
+      }
       if (reservation.status === 'reserved') return worked(reservation, work)
       if (reservation.status !== 'refused') return { allowed: false, status: reservation.status }
       const { reason, decision, retryAfterMs } = reservation
