@@ -1,8 +1,11 @@
+import { QuotaError } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisSettings } from '../../src/index.ts'
+import { LeasedCounters } from '../../src/leases/leased-counters.ts'
+import { Places } from '../../src/leases/places.ts'
 import { SharedCalls } from '../../src/leases/shared-calls.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
@@ -295,6 +298,49 @@ describe.runIf(redisTests)('leases', () => {
     await vi.waitFor(() => expect(spy).toHaveBeenCalledTimes(1), { timeout: 15_000 })
     expect((await spy.mock.results[0]?.value)?.[0]).toBeGreaterThanOrEqual(5)
     expect(await siteUsed(other)).toBe(before)
+  })
+
+  it('a request that is admitted after its deadline is cancelled in every layer', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(1_000, 100), deadlineMs: 300 })
+    await vi.waitFor(() => quota.consume(take), { timeout: 15_000 })
+    await store.ready()
+    const before = await quota.status('u')
+    const original = Places.prototype.takeShared
+    let answer = (): void => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const late = vi.spyOn(Places.prototype, 'takeShared').mockImplementationOnce(async function (
+      this: Places,
+      ...request
+    ) {
+      await answered
+      return original.apply(this, request)
+    })
+    const settle = vi.spyOn(LeasedCounters.prototype, 'settle')
+    later(() => [late, settle].map((spy) => spy.mockRestore()))
+    await expect(quota.consume(take)).rejects.toMatchObject({ code: 'quota_unavailable' })
+    answer()
+    await vi.waitFor(() => expect(settle).toHaveBeenCalledTimes(1), { timeout: 15_000 })
+    await settle.mock.results[0]?.value
+    const { windows } = await quota.status('u')
+    expect(windows).toEqual(before.windows)
+  })
+
+  it('a site that fails leaves the subject’s rows unchanged, and the id can be tried again', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(1_000, 100) })
+    await store.ready()
+    const before = await quota.status('u')
+    const failed = () => Promise.reject(new QuotaError('store_error', 'the site fails'))
+    const site = vi.spyOn(Places.prototype, 'takeShared').mockImplementationOnce(failed)
+    later(() => site.mockRestore())
+    const request = { ...take, id: 'a' }
+    await expect(quota.reserve(request)).rejects.toMatchObject({ code: 'quota_unavailable' })
+    const { windows } = await quota.status('u')
+    expect(windows).toEqual(before.windows)
+    expect(await quota.reserve(request)).toMatchObject({ status: 'reserved' })
   })
 
   it('tokens of a request without a reply are credited to no lease', async () => {
