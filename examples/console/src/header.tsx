@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import { THEMES, type Theme, useTheme } from './preferences.ts'
 import { BrandMark } from './ui/icon.tsx'
-import { THEMES, type Theme, useTheme } from './use-theme.ts'
 import { LANGUAGES, type Language, speechOf, useWords } from './words/words.ts'
 
 interface HeaderProps {

@@ -5,7 +5,6 @@ import './styles/pages.css'
 import './styles/settings.css'
 import './styles/users.css'
 import './styles/errors.css'
-import './styles/endings.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 

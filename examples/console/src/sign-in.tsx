@@ -4,9 +4,9 @@ import { checkToken } from './api/api.ts'
 import { ApiError } from './api/api-error.ts'
 import { bearerToken } from './bearer-token.ts'
 import { Dialog } from './ui/dialog.tsx'
+import { useTitle } from './ui/hooks.ts'
 import { ErrorNotice } from './ui/notice.tsx'
 import { useAction } from './ui/use-action.ts'
-import { useTitle } from './ui/use-title.ts'
 import { useWords } from './words/words.ts'
 
 interface SignInProps {

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Navigation } from './navigation.tsx'
-import { pageAt, pages } from './pages/index.ts'
-import type { ConsolePage } from './pages/page.ts'
+import { type ConsolePage, pageAt, pages } from './pages/index.ts'
 import { isId, type Route, useRoute } from './route.ts'
+import { useTitle } from './ui/hooks.ts'
 import { useUnsaved } from './ui/use-draft.ts'
-import { useTitle } from './ui/use-title.ts'
 import { type Speech, useSpeech } from './words/words.ts'
 
 /** Shows the gateway's pages. Their forms keep their input while another page is open. */

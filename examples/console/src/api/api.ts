@@ -15,6 +15,7 @@ export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
 export type Overview = Schemas['Overview']
+export type RequestHistory = Schemas['RequestHistoryAnswer']
 export type Issued = Schemas['IssueTokenAnswer']
 export type Hold = Schemas['Hold']
 export type Refusals = Schemas['LatestRefusalsAnswer']
@@ -25,7 +26,7 @@ export interface Versioned<T> {
   readonly document: T
 }
 
-export interface Remark {
+interface Remark {
   readonly path: string
   readonly msg: string
 }
@@ -226,6 +227,11 @@ export class Api {
   async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
     const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
     return (await this.read((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))).data
+  }
+
+  async requestHistory(range: '24h' | '7d'): Promise<RequestHistory> {
+    const params = { query: { range } }
+    return (await this.read((client) => client.GET('/admin/overview/requests', { params }))).data
   }
 
   /**

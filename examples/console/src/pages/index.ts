@@ -1,13 +1,24 @@
+import type { JSX } from 'preact'
+import type { Route } from '../route.ts'
+import type { Texts } from '../words/words.ts'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
 import { HistoryPage } from './history/history-page.tsx'
 import { texts as historyTexts } from './history/words.ts'
 import { OverviewPage } from './overview/overview-page.tsx'
-import type { ConsolePage } from './page.ts'
 import { RefusalsPage } from './refusals/refusals-page.tsx'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { UsersPages } from './users/users-page.tsx'
+
+export interface ConsolePage {
+  /** `users`, or `settings/history`, which the page `settings` links to. */
+  readonly path: string
+  readonly labels: Texts<string>
+  /** Strokes in a square of 16. Leave it out for a page that is linked from another page. */
+  readonly icon?: string
+  Page(props: { readonly route: Route }): JSX.Element
+}
 
 /** In the order of the navigation. */
 export const pages: readonly ConsolePage[] = [

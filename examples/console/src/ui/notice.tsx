@@ -9,7 +9,7 @@ export function ErrorNotice({ error, retry }: { error: ApiError | undefined; ret
   const { code, message, details, requestId } = error
   return (
     <div class="notice bad" role="alert">
-      <p>{words.errors[code]}</p>
+      {words.errors[code] !== undefined && <p>{words.errors[code]}</p>}
       {message !== code && <p class="quiet">{message}</p>}
       {details.length > 0 && (
         <ul>

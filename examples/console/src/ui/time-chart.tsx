@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { useColorScheme } from '../use-theme.ts'
+import { useColorScheme } from '../preferences.ts'
 
 /** Reads a colour variable of the style sheet. Canvases can't use such variables. */
 export type ReadColour = (variable: string) => string

@@ -2,9 +2,7 @@ import type { JSX } from 'preact'
 import type { AuditEntry } from '../../api/api.ts'
 import { DEFAULTS } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
-import { Scroll } from '../../ui/scroll.tsx'
 import { Text } from '../../ui/text.tsx'
-import { useNarrow } from '../../ui/use-narrow.ts'
 import { When } from '../../ui/when.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
 import { changesBetween } from './changes.ts'
@@ -18,12 +16,7 @@ interface EntriesProps {
   readonly items: readonly AuditEntry[]
 }
 
-/** A table, or cards on a narrow screen. */
 export function Entries({ items }: EntriesProps): JSX.Element {
-  return useNarrow() ? <Cards items={items} /> : <Table items={items} />
-}
-
-function Cards({ items }: EntriesProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
   return (
@@ -41,52 +34,11 @@ function Cards({ items }: EntriesProps): JSX.Element {
             <span>
               <When at={entry.at} />
             </span>
-            <span>#{formats.number(entry.seq)}</span>
+            <span class="seq">#{formats.number(entry.seq)}</span>
           </p>
         </li>
       ))}
     </ul>
-  )
-}
-
-function Table({ items }: EntriesProps): JSX.Element {
-  const words = useWords()
-  const formats = useFormats()
-  return (
-    <Scroll label={words.audit.list}>
-      <table class="audit">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              #
-            </th>
-            <th scope="col">{words.audit.when}</th>
-            <th scope="col">{words.audit.who}</th>
-            <th scope="col">{words.audit.what}</th>
-            <th scope="col">{words.audit.changed}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((entry) => (
-            <tr key={entry.seq}>
-              <td class="number quiet">{formats.number(entry.seq)}</td>
-              <td class="no-wrap">
-                <When at={entry.at} />
-              </td>
-              <td>
-                <Who entry={entry} />
-              </td>
-              <td>
-                <What entry={entry} />
-              </td>
-              <td>
-                <Changes entry={entry} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }
 

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import type { Adaptive, Move } from '../../api/api.ts'
 import { Scroll } from '../../ui/scroll.tsx'
-import { useNarrow } from '../../ui/use-narrow.ts'
 import type { Words } from '../../words/en.ts'
 import type { Formats } from '../../words/formats.ts'
 import { useFormats, useWords } from '../../words/words.ts'
@@ -33,7 +32,7 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
 
 export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
   const words = useWords()
-  const isNarrow = useNarrow()
+  const formats = useFormats()
   return (
     <section aria-labelledby="moves">
       <h2 id="moves">{words.failures.moves}</h2>
@@ -42,59 +41,22 @@ export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
       ) : (
         <>
           <p class="quiet small">{words.failures.movesAbout}</p>
-          {isNarrow ? <MoveCards moves={moves} /> : <MoveTable moves={moves} />}
+          <Scroll label={words.failures.moves} isTall>
+            <ul class="entries moves">
+              {moves.map((move) => (
+                <li key={move.at}>
+                  <p class="entry-title">
+                    {formats.factor(move.from)} → {formats.factor(move.to)}
+                    <span class="quiet small">{formats.dateTime(move.at)}</span>
+                  </p>
+                  <p>{reasonText(move, words, formats)}</p>
+                </li>
+              ))}
+            </ul>
+          </Scroll>
         </>
       )}
     </section>
-  )
-}
-
-function MoveTable({ moves }: { moves: readonly Move[] }): JSX.Element {
-  const words = useWords()
-  const formats = useFormats()
-  return (
-    <Scroll label={words.failures.moves} isTall>
-      <table class="moves">
-        <thead>
-          <tr>
-            <th scope="col">{words.failures.at}</th>
-            <th scope="col">{words.failures.move}</th>
-            <th scope="col">{words.failures.why}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {moves.map((move) => (
-            <tr key={move.at}>
-              <th scope="row" class="no-wrap">
-                {formats.dateTime(move.at)}
-              </th>
-              <td class="no-wrap">
-                {formats.factor(move.from)} → <strong>{formats.factor(move.to)}</strong>
-              </td>
-              <td>{reasonText(move, words, formats)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  )
-}
-
-function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
-  const words = useWords()
-  const formats = useFormats()
-  return (
-    <ul class="entries" aria-label={words.failures.moves}>
-      {moves.map((move) => (
-        <li key={move.at}>
-          <p class="entry-title">
-            {formats.factor(move.from)} → {formats.factor(move.to)}
-            <span class="quiet small">{formats.dateTime(move.at)}</span>
-          </p>
-          <p class="small">{reasonText(move, words, formats)}</p>
-        </li>
-      ))}
-    </ul>
   )
 }
 

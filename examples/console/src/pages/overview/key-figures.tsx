@@ -1,9 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useRef } from 'preact/hooks'
 import type { Overview } from '../../api/api.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { ProcessMark } from './card.tsx'
+import { ProcessMark } from './cards.tsx'
 import { headroomOf, rateChange, refusedShares, tightestOf } from './figures.ts'
 import { useOverviewWords } from './words.ts'
 
@@ -16,9 +15,6 @@ export function KeyFigures({ of }: { of: Overview }): JSX.Element {
   const [refused, refusedBefore] = refusedShares(requests)
   const tightest = tightestOf(shared)
   const headroom = tightest === undefined ? 1 : headroomOf(tightest)
-  const at = Date.parse(of.at)
-  const headroomBefore = useMinuteAgo(at, headroom)
-  const factorBefore = useMinuteAgo(at, adaptive.factor)
   const change = rateChange(requests)
   const noTightest = shared === null ? words.sharedAway : words.noShared
   return (
@@ -50,27 +46,13 @@ export function KeyFigures({ of }: { of: Overview }): JSX.Element {
         {tightest === undefined ? (
           noTightest
         ) : (
-          <>
-            <span class="figure-name">{names.cell(tightest.layer, tightest.category, tightest.window)}</span>
-            <br />
-            <Trend by={headroom - headroomBefore} least={0.001}>
-              {words.trendPoints(formats.percent(Math.abs(headroom - headroomBefore)))}
-            </Trend>
-          </>
+          <span class="figure-name">{names.cell(tightest.layer, tightest.category, tightest.window)}</span>
         )}
       </Figure>
       <Figure name={words.factor} value={`×${formats.factor(adaptive.factor)}`} isQuiet={!adaptive.isActive}>
-        {adaptive.isActive ? (
-          <>
-            {words.factorOn(formats.factor(adaptive.min), formats.factor(adaptive.max))}
-            <br />
-            <Trend by={adaptive.factor - factorBefore} least={0.005}>
-              {words.trendPoints(formats.factor(Math.abs(adaptive.factor - factorBefore)))}
-            </Trend>
-          </>
-        ) : (
-          words.factorOff(modes[adaptive.mode])
-        )}
+        {adaptive.isActive
+          ? words.factorOn(formats.factor(adaptive.min), formats.factor(adaptive.max))
+          : words.factorOff(modes[adaptive.mode])}
       </Figure>
     </dl>
   )
@@ -119,15 +101,4 @@ function Trend({ by, least, children }: TrendProps): JSX.Element {
       {children}
     </>
   )
-}
-
-const MINUTE_MS = 60_000
-
-/** A value's state one minute ago, or as long ago as the page has been open. */
-function useMinuteAgo(at: number, value: number): number {
-  const seen = useRef<{ readonly at: number; readonly value: number }[]>([])
-  const all = seen.current
-  if (all.at(-1)?.at !== at) all.push({ at, value })
-  while ((all[1]?.at ?? at) <= at - MINUTE_MS) all.shift()
-  return all[0]?.value ?? value
 }

@@ -5,7 +5,7 @@ import { CATEGORIES } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats } from '../../words/words.ts'
-import { Card } from './card.tsx'
+import { Card } from './cards.tsx'
 import { useOverviewWords } from './words.ts'
 
 interface TopUsersProps {

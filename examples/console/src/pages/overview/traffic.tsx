@@ -1,19 +1,18 @@
 import type { JSX } from 'preact'
 import { useCallback, useId, useMemo } from 'preact/hooks'
 import type uPlot from 'uplot'
-import type { Overview } from '../../api/api.ts'
+import type { Overview, RequestHistory } from '../../api/api.ts'
 import { goTo, hrefOf, useRoute } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { plainAxis, timeAxis, timeScale } from '../../ui/chart-axes.ts'
 import { Choice } from '../../ui/choice.tsx'
+import { useInterval } from '../../ui/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { bars, type ReadColour, TimeChart } from '../../ui/time-chart.tsx'
-import { useInterval } from '../../ui/use-interval.ts'
 import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { ProcessMark } from './card.tsx'
+import { ProcessMark } from './cards.tsx'
 import { ENDING_COLOURS, ENDINGS, EndingList } from './endings.tsx'
-import { type RequestHistory, requestHistory } from './overview-api.ts'
 import { useOverviewWords } from './words.ts'
 
 type Steps = RequestHistory['series']
@@ -55,7 +54,7 @@ export function Traffic({ of }: { of: Overview }): JSX.Element {
 
 function History({ range }: { range: '24h' | '7d' }): JSX.Element {
   const api = useApi()
-  const history = useResource(() => requestHistory(api, range), [api, range])
+  const history = useResource(() => api.requestHistory(range), [api, range])
   useInterval(history.reload, REFRESH_MS)
   return (
     <Loaded resource={history} lines={10}>

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Overview } from '../../api/api.ts'
+import type { Api, Overview } from '../../api/api.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../session.ts'
-import { overviewEvents } from './overview-api.ts'
 
 /** After this much silence the stream counts as down, even if the connection looks open. */
 const SILENCE_MS = 5_000
@@ -101,4 +100,38 @@ function pause(ms: number, end: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms)
     end.addEventListener('abort', done)
   })
+}
+
+/** Yields the overview each second, until the gateway ends the stream or the signal is aborted. */
+async function* overviewEvents(api: Api, signal: AbortSignal): AsyncGenerator<Overview> {
+  const options = { parseAs: 'stream', signal } as const
+  const { data, response } = await api.read((client) => client.GET('/admin/overview/events', options))
+  if (data === null) throw new ApiError('internal_error', response.status)
+  for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
+}
+
+/** In characters. The gateway sends no longer events. */
+const MAX_EVENT = 4_000_000
+
+/** Yields the data of a stream's events. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      text += decoder.decode(value, { stream: true })
+      const parts = text.split('\n\n')
+      text = parts.pop() ?? ''
+      if (text.length > MAX_EVENT) throw new TypeError('an event without an end')
+      for (const part of parts) {
+        const data = part.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
+        if (data.length > 0) yield data.join('\n')
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
 }

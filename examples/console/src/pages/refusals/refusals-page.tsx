@@ -3,8 +3,7 @@ import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
-import { RefusalList } from './refusal-list.tsx'
-import { useRefusalWords } from './words.ts'
+import { RefusalList, useRefusalWords } from './refusal-list.tsx'
 
 export function RefusalsPage(): JSX.Element {
   const words = useWords()

@@ -10,8 +10,7 @@ import { ErrorNotice } from '../../ui/notice.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useDraft } from '../../ui/use-draft.ts'
 import { useWords } from '../../words/words.ts'
-import { AdminQuestion } from './admin-question.tsx'
-import { NEW_PROFILE, ProfileFields, readProfile } from './profile-fields.tsx'
+import { AdminQuestion, NEW_PROFILE, ProfileFields, readProfile } from './profile-form.tsx'
 
 /** `undefined` while the form is closed. */
 type NewUser = Fields | undefined

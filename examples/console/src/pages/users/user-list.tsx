@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import type { User } from '../../api/api.ts'
 import { hrefOf } from '../../route.ts'
+import { useNarrow } from '../../ui/hooks.ts'
 import { Scroll } from '../../ui/scroll.tsx'
 import { Text } from '../../ui/text.tsx'
-import { useNarrow } from '../../ui/use-narrow.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
 /** A table, or cards on a narrow screen. */
