@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
+import Redis50 from 'ioredis50'
 import { describe, expect, it, vi } from 'vitest'
 import { type ConnectionOptions, textOf } from '../src/connection/connection.ts'
 import type { IoredisDriver } from '../src/connection/ioredis-driver.ts'
 import { ServerConnection } from '../src/connection/server-connection.ts'
 import { useCleanups } from './support/cleanups.ts'
-import { configuredNodeRedis } from './support/clients.ts'
+import { configuredNodeRedis, newestNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
@@ -20,6 +21,7 @@ function redisOf({ driver }: ServerConnection): Redis {
 const IOREDIS = [
   ['ioredis 6', ioredisMaker(Redis)],
   ['ioredis 5', ioredisMaker(Redis5 as unknown as typeof Redis)],
+  ['ioredis 5.0.0', ioredisMaker(Redis50 as unknown as typeof Redis)],
 ] as const
 
 function ioredisMaker(Client: typeof Redis): (port: number) => Redis {
@@ -39,7 +41,9 @@ function own(
   return connection
 }
 
-describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis] as const])(
+describe
+  .runIf(redisTests)
+  .each([...IOREDIS, ['node-redis', configuredNodeRedis] as const, ['node-redis 6', newestNodeRedis] as const])(
   'connections with %s',
   (_, theirs) => {
     it('a connection is usable once connected and adds the configured key prefix', async () => {

@@ -1,6 +1,7 @@
 import { createQuota, definePolicy } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
+import Redis50 from 'ioredis50'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisHttpStore } from '../src/http.ts'
@@ -8,6 +9,7 @@ import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { newestNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
@@ -24,7 +26,9 @@ const request = { subject: 'u', operation: 'read' } as const
 const CLIENTS: readonly (readonly [name: string, clientOf: (port: number) => RedisClient])[] = [
   ['ioredis 6', (port) => new Redis({ port, lazyConnect: true })],
   ['ioredis 5', (port) => new Redis5({ port, lazyConnect: true }) as unknown as Redis],
+  ['ioredis 5.0.0', (port) => new (Redis50 as unknown as typeof Redis)({ port, lazyConnect: true })],
   ['node-redis', (port) => createClient({ socket: { port, host: '127.0.0.1' } })],
+  ['node-redis 6', newestNodeRedis],
 ]
 
 interface Times {
