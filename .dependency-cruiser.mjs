@@ -165,6 +165,7 @@ export default {
         pathNot: [
           '^$1/',
           '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture|waiting)\\.ts$',
+          '^examples/console/src/limits\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

@@ -1,5 +1,5 @@
+import { DEFAULTS, PRICES } from 'example-console/limits'
 import { describe, expect, it } from 'vitest'
-import { DEFAULTS, PRICES } from '../../console/src/limits.ts'
 import { policy } from '../src/quota/policy.ts'
 import { ADMIN_TOKEN, testGateway } from './support/gateway.ts'
 

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 type End = () => unknown
 
 /** The ends of the shared fixture that is being made. */
-const making = new AsyncLocalStorage<{ readonly ends: End[] }>()
+const making = new AsyncLocalStorage<End[]>()
 
 /** Runs `end` after the test that calls it, or after the last test that uses the fixture of {@link shared}. */
 export function whenDone(end: End): void {
-  const fixture = making.getStore()
-  if (fixture === undefined) onTestFinished(async () => void (await end()))
-  else fixture.ends.push(end)
+  const ends = making.getStore()
+  if (ends === undefined) onTestFinished(async () => void (await end()))
+  else ends.push(end)
 }
 
 /** Makes a fixture once for all tests of a `describe`, so that tests of one story share its processes. */
@@ -18,7 +18,7 @@ export function shared<T>(make: () => Promise<T>): () => T {
   const ends: End[] = []
   let made: T | undefined
   beforeAll(async () => {
-    made = await making.run({ ends }, make)
+    made = await making.run(ends, make)
   })
   afterAll(async () => {
     for (const end of ends.reverse()) await end()

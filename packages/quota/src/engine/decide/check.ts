@@ -243,7 +243,7 @@ export function checkSubjectKey(text: unknown, what: string): asserts text is st
 }
 
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
-export function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
+function checkText(text: unknown, code: QuotaErrorCode, what: string): asserts text is string {
   if (typeof text === 'string' && text.length > 0 && (text.length <= SURELY_SHORT || fitsBytes(text))) return
   const got = typeof text === 'string' ? `${text.length} characters` : kindOf(text) + asText(text)
   throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
