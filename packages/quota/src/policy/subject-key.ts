@@ -8,7 +8,7 @@ const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
 /** The start of a hashed key. A caller's own key that starts like this is hashed too, so the two never collide. */
 const MARK = 'sha256:'
 
-/** Returns the key that counts for a text: itself, or the marked SHA-256 of a long one. */
+/** Returns the key that counts for a text: itself, or its marked SHA-256 above 200 bytes. */
 export function countedKey(text: string): string {
   if (!isHashed(text)) return text
   return `${MARK}${sha256(new TextEncoder().encode(text))}`
