@@ -112,14 +112,10 @@ describe.runIf(browserTests && slowTests)(
 
       await choose(page, 'Chart preview')
       await authorize(page, CHART_API_KEY)
-      const picture = operation(page, 'Chart-chartPicture')
-      await openOperation(picture)
-      await picture.locator('tr[data-param-name="chartKey"] input').fill('101:standard:4')
-      expect(await execute(picture)).toBe('200')
-      await picture.locator('img.picture').waitFor()
-      const drawn =
-        'document.querySelector("img.picture").decode().then(() => document.querySelector("img.picture").naturalWidth)'
-      expect(await page.evaluate(drawn)).toBe(480)
+      const chart = operation(page, 'Chart-readChart')
+      await openOperation(chart)
+      await chart.locator('tr[data-param-name="chartKey"] input').fill('101:standard:4')
+      expect(await execute(chart)).toBe('200')
 
       const hosts = Object.values(gateway.addresses).map((address) => new URL(address).host)
       const others = requests.map((request) => new URL(request.url())).filter(({ host }) => host !== '')

@@ -396,6 +396,7 @@ describe('responses for several units', () => {
       error: 'quota_exceeded',
       msg: 'Limit reached: 10,000 tokens per minute. Try again in 1 minute.',
       retryAfterSeconds: 60,
+      retryable: true,
       quota: {
         scope: 'user',
         window: 'tokens-1m',
