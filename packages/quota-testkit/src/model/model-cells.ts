@@ -68,15 +68,28 @@ export class ModelCells {
     this.#calendar = calendar
   }
 
-  /** Returns the counters that decide a request: by layer, the windows in the policy's order, then slots. */
-  of({ subject, category, plan }: CellsOf): ModelCell[] {
+  /** When overrides and plans of the subject end, after now. */
+  endsOf(subject: Subject): number[] {
+    return this.policy.layers.flatMap((layer) => {
+      const stored = layer.shared ? undefined : this.#storedOf(layer, subject)
+      const ends = stored === undefined ? [] : [stored.until.overrides, stored.until.plan]
+      return ends.filter((end) => end !== null).filter((end) => end > this.#clock.now())
+    })
+  }
+
+  /**
+   * Returns the counters that decide a request: by layer, the windows in the policy's order, then slots.
+   *
+   * @param at the instant whose limits they have; periods are today's
+   */
+  of({ subject, category, plan }: CellsOf, at: number = this.#clock.now()): ModelCell[] {
     const settings = this.#documents.settings(this.policy)
-    const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject)?.bypass ?? [])
+    const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject, at)?.bypass ?? [])
     const applying = this.policy.layers.filter(({ name, shared }) =>
       shared ? settings.layers[name]?.enabled === true && !bypassed.includes(name) : true,
     )
     return applying.flatMap((layer) => {
-      const terms = { policy: this.policy, settings, subject: this.#settingsOf(layer, subject), plan }
+      const terms = { policy: this.policy, settings, subject: this.#settingsOf(layer, subject, at), plan }
       const anchor = terms.subject?.anchor ?? null
       const row = rowOf(layer, subject, category)
       return this.#limits.map(({ label, window, identity, kind }): ModelCell => {
@@ -134,11 +147,14 @@ export class ModelCells {
     return { periodStart, periodEnd }
   }
 
-  #settingsOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {
-    if (layer.shared) return undefined
-    const stored = this.#documents.subject(this.policy, layer.name, keyOf(layer, subject))
+  #storedOf(layer: LayerDefinition, subject: Subject): SubjectSettings | undefined {
+    return this.#documents.subject(this.policy, layer.name, keyOf(layer, subject))
+  }
+
+  #settingsOf(layer: LayerDefinition, subject: Subject, at: number): SubjectSettings | undefined {
+    const stored = layer.shared ? undefined : this.#storedOf(layer, subject)
     if (stored === undefined) return undefined
-    const isOver = (until: number | null): boolean => until !== null && this.#clock.now() >= until
+    const isOver = (until: number | null): boolean => until !== null && at >= until
     return {
       ...stored,
       overrides: isOver(stored.until.overrides) ? {} : stored.overrides,

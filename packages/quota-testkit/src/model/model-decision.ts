@@ -66,6 +66,43 @@ export class ModelSight {
     })
   }
 
+  /**
+   * When each limit has room for a request without other traffic, and when all have: under limits that change at some
+   * instants, because overrides or plans end.
+   *
+   * @param cellsAt the limits in force at an instant
+   * @returns for a limit, or for all of them without one: the first such instant; `undefined`: waiting doesn't help
+   */
+  roomAt(ends: readonly number[], cellsAt: (at: number) => readonly ModelCell[], cost: number) {
+    const now = this.#counters.clock.now()
+    const isFor = (of?: Violation) => (cell: ModelCell) =>
+      cell.kind !== 'concurrency' &&
+      cell.enforced &&
+      (of === undefined || (cell.layer.name === of.layer && cell.label === of.window))
+    const hasRoom = (cell: ModelCell, at: number): boolean => {
+      const most = inTokens(cell.most)
+      if (most === Number.POSITIVE_INFINITY) return true
+      if (cell.kind === 'bucket') return cost <= most && (this.#enoughAt(cell, cost) ?? now) <= at
+      const { used, resetAt } = this.#facts(cell)
+      return (resetAt !== null && at >= resetAt ? 0 : used) + cost <= most
+    }
+    const phases = [now, ...ends]
+    const candidates = phases
+      .flatMap((from) => [
+        from,
+        ...cellsAt(from).map((cell) => this.#enoughAt(cell, cost) ?? this.#facts(cell).resetAt ?? from),
+      ])
+      .filter((at) => at > now)
+      .sort((a, b) => a - b)
+    return (of?: Violation): number | undefined =>
+      candidates.find((at) => {
+        const from = Math.max(...phases.filter((start) => start <= at))
+        return cellsAt(from)
+          .filter(isFor(of))
+          .every((cell) => hasRoom(cell, at))
+      })
+  }
+
   /** When a bucket has enough tokens for a request. One that isn't open counts as opened now. */
   #enoughAt({ name, span, most }: ModelCell, requested: number): number | undefined {
     if (span === undefined || !('perMs' in span)) return undefined
@@ -146,12 +183,24 @@ export function withHeld(
   })
 }
 
-/** The members of a refusal, apart from its violations. */
+/**
+ * The members of a refusal.
+ *
+ * @param roomAt when a limit has room, or all have: if overrides or plans of the subject end
+ */
 export function refusalOf(
   violations: readonly Violation[],
   layers: readonly string[],
   now: number,
+  roomAt?: (of?: Violation) => number | undefined,
 ): Pick<RefusedDecision, 'violations' | 'binding' | 'retryable' | 'resetAt' | 'retryAfterMs' | 'retryAfterSeconds'> {
+  if (roomAt !== undefined) {
+    const waiting = violations.map((each) => (each.kind === 'concurrency' ? each : withRoom(each, roomAt(each))))
+    const refusal = refusalOf(waiting, layers, now)
+    if (refusal.binding.kind === 'concurrency') return refusal
+    const binding = withRoom(refusal.binding, roomAt())
+    return { violations: waiting, ...waitOf(binding, now) }
+  }
   const hopeless = violations.filter(({ retryable }) => !retryable)
   const foremost = hopeless.length > 0 ? hopeless : violations
   const windows = foremost.filter(({ kind }) => kind !== 'concurrency')
@@ -163,11 +212,19 @@ export function refusalOf(
   const longest = Math.max(...ofFirstLayer.map((each) => each.lengthMs ?? 0))
   const binding = ofFirstLayer.find((each) => (each.lengthMs ?? 0) === longest)
   if (binding === undefined) throw new RangeError('a refusal without a violation')
+  return { violations, ...waitOf(binding, now) }
+}
+
+function withRoom(violation: Violation, at: number | undefined): Violation {
+  return { ...violation, retryable: at !== undefined, resetAt: at ?? violation.resetAt }
+}
+
+function waitOf(binding: Violation, now: number) {
+  const { retryable, resetAt } = binding
   const waitMs = resetAt - now
   return {
-    violations,
     binding,
-    retryable: binding.retryable,
+    retryable,
     resetAt,
     retryAfterMs: Math.max(1, waitMs),
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),

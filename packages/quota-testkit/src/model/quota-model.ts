@@ -351,7 +351,9 @@ export class QuotaModel {
     }
     if (taken.outcome !== 'refused') return [{ ...endingAs(common, until), allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
-    return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
+    const ends = this.#cells.endsOf(subject)
+    const roomAt = ends.length === 0 ? undefined : this.#sight.roomAt(ends, (at) => this.#cells.of(of, at), cost)
+    return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now, roomAt) }, taken]
   }
 
   #openOf(subject: Subject, category: string): ModelRecord[] {

@@ -11,7 +11,7 @@ describe('refusals under the default policy', () => {
   it('refusals under the default policy equal the recorded answers byte for byte', async () => {
     const answers = (await specifiedRefusals()).map(({ name, decision }) => ({
       name,
-      headers: quotaHeaders(decision, { standardHeaders: 'draft-11', fields: 'all' }),
+      headers: quotaHeaders(decision, { standardHeaders: 'draft-11', fields: 'all', alwaysRetryAfter: true }),
       bodies: Object.fromEntries(
         Object.entries(RECORDED_OPTIONS).map(([of, { locale, ...options }]) => {
           // With nothing to say beside the policy it is the policy that answers.
