@@ -100,6 +100,8 @@ export class IoredisDriver implements Driver {
   send(words: readonly Word[]): Promise<Reply> {
     const [command, ...args] = words
     const reply = this.redis.callBuffer(String(command), args as Word[]) as Promise<Reply>
+    // Before whoever called: no error has the whole script with it when it's printed.
+    reply.catch((error: Error) => Reflect.deleteProperty(error, 'command'))
     if (this.isReady) this.#silence.watch()
     return reply
   }
