@@ -69,7 +69,7 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   app.addHook('onRoute', ({ config }) => void meters.of(config))
   // A hook of the scope, not of each route: it also covers routes that were declared before this plugin loaded.
   const meter = (request: FastifyRequest, reply: Parameters<typeof meterRequest>[2], done: () => void): void => {
-    const found = meters.of(request.routeOptions.config)
+    const found = meters.of(configOf(request))
     if (found === undefined) done()
     else meterRequest(found, request, reply, done)
   }
@@ -77,6 +77,21 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   // These three hooks have the same arguments.
   else app.addHook(hook as 'preHandler', meter)
   app.addHook('onError', (request, _reply, _error, done) => cancelFailed(request, done))
+}
+
+/** What Fastify before 4.23 has instead of `routeOptions.config`: first `context`, and `routeConfig` since 4.10. */
+interface OldRequest {
+  readonly routeConfig?: object
+  readonly context: { readonly config?: object }
+}
+
+/** The `config` of the request's route. */
+function configOf(request: Partial<Pick<FastifyRequest, 'routeOptions'>>): object | undefined {
+  const { routeOptions } = request
+  if (routeOptions !== undefined && 'config' in routeOptions) return routeOptions.config
+  const old = request as unknown as OldRequest
+  // Reading `context` since 4.10 is a deprecation warning.
+  return 'routeConfig' in old ? old.routeConfig : old.context.config
 }
 
 /**
@@ -93,6 +108,6 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
  * app.post('/music', { config: { quota: 'music.upsert' } }, handler)
  */
 export const quotaFastify: FastifyPluginCallback<QuotaFastifyOptions> = fastifyPlugin(plugin, {
-  fastify: '5.x',
+  fastify: '4.x || 5.x',
   name: '@scoregw/quota-fastify',
 })
