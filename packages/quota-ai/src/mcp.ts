@@ -4,7 +4,7 @@
  * @module
  */
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
-import { isoText, type Locale, operationOf, refusalMessage } from '@scoregw/quota/http'
+import { isoText, type Locale, onAbort, operationOf, refusalMessage } from '@scoregw/quota/http'
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { settleOrLog } from './settle.ts'
 
@@ -72,7 +72,7 @@ export function quotaMcp<Operation extends string, C extends Counting>(
       const stop = hold.keepAlive()
       // The session may have ended before the listener was added.
       if (extra.signal.aborted) stop()
-      extra.signal.addEventListener('abort', stop, { once: true })
+      const ignore = onAbort(extra.signal, stop)
       let isCharged = failedAs === 'commit'
       try {
         const result = await tool(...args)
@@ -80,7 +80,7 @@ export function quotaMcp<Operation extends string, C extends Counting>(
         return result
       } finally {
         stop()
-        extra.signal.removeEventListener('abort', stop)
+        ignore()
         await settleOrLog(() => (isCharged ? hold.commit() : hold.cancel()), options.logger)
       }
     }

@@ -6,7 +6,7 @@ import {
   QuotaError,
   type Reservation,
 } from '@scoregw/quota'
-import { operationOf } from '@scoregw/quota/http'
+import { onAbort, operationOf } from '@scoregw/quota/http'
 import { unitNames } from '@scoregw/quota/store'
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
@@ -124,7 +124,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
       const settled = (settle: () => Promise<unknown>): Promise<void> => {
         stop()
         isSettled = true
-        signal?.removeEventListener('abort', abort)
+        ignore?.()
         return settleOrLog(settle, logger)
       }
       const charged = (tokens: ModelTokens): Promise<void> => settled(() => hold.commit(countable(cost(tokens, model))))
@@ -134,7 +134,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
         return settled(() => recharge(countable(cost(soFar(), model))))
       }
       const abort = (): Promise<void> => charged(soFar())
-      signal?.addEventListener('abort', abort, { once: true })
+      const ignore = signal === undefined ? undefined : onAbort(signal, () => void abort())
       return {
         maxOutputTokens,
         streamed(part) {

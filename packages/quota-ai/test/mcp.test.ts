@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -153,6 +153,24 @@ test('a tool that ignores its abort signal keeps its hold until the hold expires
   gone.abort()
   await vi.advanceTimersByTimeAsync(9_000)
   expect(await held()).toBe(0)
+})
+
+test('tool calls with one signal share a listener of it', async () => {
+  const metered = quotaMcp({ quota: toolQuota(), subject: { user: 'ann', session: 's' } })
+  const { signal } = new AbortController()
+  const listeners = () => getEventListeners(signal, 'abort').length
+  let resolve = (): void => undefined
+  const both = new Promise<void>((done) => {
+    resolve = done
+  })
+  let running = 0
+  const tool = metered('search', async (_extra: { signal: AbortSignal }) => {
+    if (++running === 2) resolve()
+    await both
+    return { listeners: listeners() }
+  })
+  expect(await Promise.all([tool({ signal }), tool({ signal })])).toEqual([{ listeners: 1 }, { listeners: 1 }])
+  expect(listeners()).toBe(0)
 })
 
 test('failed tool calls are charged if the option says so', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { QuotaError } from '@scoregw/quota'
 import { openTimers } from '@scoregw/server-kit'
 import { APICallError, generateText, simulateReadableStream, streamText, wrapLanguageModel } from 'ai'
@@ -438,6 +439,22 @@ describe('calls of modelMeter()', () => {
     await expect(meter.start({ model: 'small', prompt: PROMPT, maxOutputTokens: 10 })).rejects.toThrow(
       QuotaRepeatedError,
     )
+  })
+
+  test('calls with one signal share a listener of it, of which Node would warn above ten', async () => {
+    const { quota, used } = tokensOnly()
+    const meter = modelMeter({ quota, operation: 'chat', subject: 'u', promptTokens: () => 4 })
+    const stop = new AbortController()
+    const request = { model: 'small', prompt: PROMPT, maxOutputTokens: 10, signal: stop.signal }
+    const calls = await Promise.all(Array.from({ length: 50 }, () => meter.start(request)))
+    const listeners = () => getEventListeners(stop.signal, 'abort').length
+    expect(listeners()).toBe(1)
+    for (const call of calls.splice(10)) await call.end()
+    expect([listeners(), used()]).toEqual([1, 40 * 4 + 10 * 14])
+    for (const call of calls) call.streamed('abc')
+    stop.abort()
+    await vi.waitFor(() => expect(used()).toBe(40 * 4 + 10 * 5))
+    expect(listeners()).toBe(0)
   })
 
   afterEach(() => void vi.useRealTimers())

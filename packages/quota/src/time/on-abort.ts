@@ -6,8 +6,8 @@ interface Listened {
 const LISTENED = new WeakMap<AbortSignal, Listened>()
 
 /**
- * Calls the listener when the signal aborts. All requests with a signal share one listener of it, because Node warns of
- * more than ten.
+ * Calls the listener when the signal aborts. All calls with a signal share one listener of it, because Node warns of more
+ * than ten.
  *
  * @returns a function that stops listening
  */
