@@ -7,9 +7,14 @@ const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MO
 /** Error replies that every command on this connection gets: the server became a replica, or wants another password. */
 const NEEDS_NEW_CONNECTION = ['READONLY', 'NOAUTH', 'WRONGPASS']
 
+/** An error of a client, which may be of another realm: test runners have their own `Error`. */
+function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
+}
+
 /** Whether an error is the server's own reply, so that the server is available and wrote nothing. */
-function isReply(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError'
+export function isReply(error: unknown): error is Error {
+  return isError(error) && error.name === 'ReplyError'
 }
 
 /** Whether a reply is of a kind, by its first word. */
@@ -35,7 +40,7 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'not-yet' : 'refused'
   if (isReply(error)) return isReplyOf(error, ...PASSING) ? 'not-yet' : 'refused'
   // The client's only error that says nothing was written: the socket had already ended.
-  return error instanceof Error && error.message.startsWith("Stream isn't writeable") ? 'not-yet' : 'in-doubt'
+  return isError(error) && error.message.startsWith("Stream isn't writeable") ? 'not-yet' : 'in-doubt'
 }
 
 /** The error that the engine receives; its failure policy decides. */
@@ -85,7 +90,7 @@ export function greetingError(error: unknown): unknown {
 
 /** An error without its command, which may contain a password. */
 export function withoutCommand(error: unknown): unknown {
-  if (!(error instanceof Error) || !('command' in error)) return error
+  if (!isError(error) || !('command' in error)) return error
   return Object.assign(new Error(error.message), { name: error.name })
 }
 

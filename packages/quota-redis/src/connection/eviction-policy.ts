@@ -1,5 +1,5 @@
 import { QuotaError, type QuotaLogger } from '@scoregw/quota'
-import { isReplyOf } from './errors.ts'
+import { isReply, isReplyOf } from './errors.ts'
 
 /**
  * The reaction to a Redis that may evict keys when its memory is full. An evicted counter restarts at zero, so more is
@@ -69,7 +69,7 @@ async function unlessRefused<T>(reply: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     // Without a password the server replies with this error only.
     if (isReplyOf(error, 'NOAUTH')) throw error
-    if (error instanceof Error && error.name === 'ReplyError') return undefined
+    if (isReply(error)) return undefined
     throw error
   }
 }
