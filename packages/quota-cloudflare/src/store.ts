@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { optional, optionsParser, textLike, where, withDefault } from '@scoregw/quota/options'
+import { having, optional, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
 import type {
   AsyncStore,
   GrowRequest,
@@ -12,7 +12,7 @@ import type {
 } from '@scoregw/quota/store'
 import { type Answered, type CounterCall, callObject, carried, type QuotaNamespace } from './calls.ts'
 import { aNamespace, aPrefix } from './options.ts'
-import { type DurableObjectSettings, ObjectSettings } from './settings.ts'
+import type { DurableObjectSettings, ObjectSettings } from './settings.ts'
 import { checkShards } from './shards.ts'
 
 /** Options of {@link durableObjectStore}. */
@@ -43,7 +43,7 @@ interface ParsedOptions extends DurableObjectStoreOptions {
 const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('durableObjectStore()', () => ({
   namespace: aNamespace(),
   shardBy: optional(textLike(/./, 'the name of a layer')),
-  settings: optional(where<ObjectSettings>((value) => value instanceof ObjectSettings, 'durableObjectSettings()')),
+  settings: optional(having<ObjectSettings>(['isIn', 'readSubject', 'poll'], 'durableObjectSettings()')),
   prefix: withDefault(aPrefix(), 'quota'),
 }))
 
