@@ -61,7 +61,7 @@ const harness: HttpHarness = {
     const app = new HttpApp(scenario)
     const listeners = listenersOf(app)
     const server = createServer((req, res) => {
-      if (scenario.timesOut) app.timedOut().then(() => res.headersSent || res.writeHead(503).end('too slow'))
+      if (scenario.timesOut) void app.timedOut().then(() => res.headersSent || res.writeHead(503).end('too slow'))
       listeners.get(req.url ?? '/')?.(req, res as never)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -41,7 +41,7 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
   served.set('env', 'test')
   if (app.scenario.timesOut) {
     served.use((_req, res, next) => {
-      app.timedOut().then(() => res.headersSent || res.status(503).send('too slow'))
+      void app.timedOut().then(() => res.headersSent || res.status(503).send('too slow'))
       next()
     })
   }

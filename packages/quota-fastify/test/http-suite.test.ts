@@ -43,7 +43,7 @@ async function fastifyOf(app: HttpApp, isHttp2: boolean): Promise<FastifyInstanc
   }
   if (app.scenario.timesOut) {
     served.addHook('onRequest', (_request, reply, done) => {
-      app.timedOut().then(() => reply.sent || reply.code(503).send('too slow'))
+      void app.timedOut().then(() => reply.sent || reply.code(503).send('too slow'))
       done()
     })
   }

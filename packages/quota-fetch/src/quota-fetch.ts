@@ -117,7 +117,7 @@ async function respond(
   if (admission.kind === 'answer') {
     const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(meter.options, admission)
     if (handler === undefined) return answerResponse(admission)
-    const own: unknown = await handler(admission, call.request, ...(call.args as never[]))
+    const own: unknown = await Promise.resolve(handler(admission, call.request, ...(call.args as never[])))
     return ownResponse(own, admission, meter.options.logger)
   }
   const { quota } = admission

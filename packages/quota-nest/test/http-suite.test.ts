@@ -90,7 +90,7 @@ function harnessOf(adapter: () => AbstractHttpAdapter): HttpHarness {
       const served = await NestFactory.create(AppModule, adapter(), { logger: false, forceCloseConnections: true })
       if (scenario.timesOut) {
         served.use((_request: unknown, response: ServerResponse, next: () => void) => {
-          app.timedOut().then(() => {
+          void app.timedOut().then(() => {
             if (response.headersSent) return
             response.statusCode = 503
             response.end('too slow')

@@ -26,7 +26,7 @@ describe.runIf(redisTests)('printed errors', () => {
 
     const error: QuotaError = await quota.consume({ subject: 'somebody', operation: 'request' }).then(
       () => expect.unreachable('it fails'),
-      (thrown) => thrown,
+      (thrown: QuotaError) => thrown,
     )
     expect(error.code).toBe('quota_unavailable')
     const printed = inspect(error, { depth: 20, maxArrayLength: null, maxStringLength: null })

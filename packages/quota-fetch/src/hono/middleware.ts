@@ -175,7 +175,9 @@ function warnIfTaken({ warnings }: HttpMeter<Context>, c: Context, variable: str
 
 async function answered({ options }: HttpMeter<Context>, c: Context, answer: QuotaAnswer): Promise<Response> {
   const handler = answerHandlerOf<HonoHandler<QuotaAnswer['status']>>(options, answer)
-  return handler === undefined ? answerResponse(answer) : ownResponse(await handler(c, answer), answer, options.logger)
+  return handler === undefined
+    ? answerResponse(answer)
+    : ownResponse(await Promise.resolve(handler(c, answer)), answer, options.logger)
 }
 
 async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRequest): Promise<void> {

@@ -109,7 +109,10 @@ export class HttpApp {
       this.#waiting = size
     })
     const { listeners } = this.scenario.failing ?? {}
-    if (listeners !== undefined) quota.on('decided', () => failingTo(listeners, undefined))
+    if (listeners !== undefined) {
+      const listener = (): unknown => failingTo(listeners, undefined)
+      quota.on('decided', listener)
+    }
     return quota
   }
 
