@@ -66,10 +66,7 @@ describe('limits and their revision', () => {
           const counters = inner.open(schema)
           return {
             take: async (request) => {
-              asked.push({
-                revision: request.settingsRevision,
-                limit: request.quotas.limits[schema.sets[request.set]![0]!]!,
-              })
+              asked.push({ revision: request.settingsRevision, limit: request.quotas.limits[0]! })
               return counters.take(request)
             },
             read: async (request) => counters.read(request),

@@ -15,6 +15,7 @@ import {
   planSettlement,
   type SettleHoldReply,
   type SettleHoldRequest,
+  type Subject,
   type SweepReply,
   settledAmounts,
 } from '@scoregw/quota/store'
@@ -105,17 +106,19 @@ export class Holds implements RedisHolds {
   }
 
   async #list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
+    const { schema, layout } = this.#keys
     const { now, names } = await this.#readPage(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
+    const layer = schema.layers.findIndex(({ shared }) => !shared)
     const holds = await Promise.all(
       names.map(async (name): Promise<HoldRecord | undefined> => {
-        const id = this.#keys.readRecord(name)?.id
-        if (id === undefined) return undefined
+        const { category, id } = this.#keys.readRecord(name) ?? { category: -1, id: '' }
+        if (category === -1) return undefined
         const { record } = await this.#changes.find(this.#keys.placeNamed(name)!)
         if (!isOpenHold(record)) return undefined
         const { nonce, fingerprint, hold } = record as HeldRecord
         const { costs, takenAt, endsAt } = hold
-        const charged = chargedIn(hold, subject, this.#keys)
-        return { id, nonce, fingerprint, costs, takenAt, endsAt, charged }
+        const row = this.#keys.nameOf(this.#keys.row(layer, category, subject))
+        return { category, id, nonce, fingerprint, costs, takenAt, endsAt, charged: chargedIn(hold, row, layout) }
       }),
     )
     return { now, holds: holds.filter((hold) => hold !== undefined) }
@@ -133,10 +136,10 @@ export class Holds implements RedisHolds {
       (stored, at) => {
         if (!isOpenHold(stored)) return { result: undefined, change: stored === undefined ? 'forget' : undefined }
         const { fingerprint, hold } = stored as HeldRecord
-        const { owner, costs, endsAt } = hold
+        const { category, owner, costs, endsAt } = hold
         const { ended } = seenAt(stored, at)
         return {
-          result: { owner, fingerprint, costs, endsAt },
+          result: { category, owner, fingerprint, costs, endsAt },
           change: ended && { ...ended, skipsDamaged: true },
           needsNow: true,
         }
@@ -153,7 +156,7 @@ export class Holds implements RedisHolds {
 
   #planned(request: SettleHoldRequest, stored: IdRecord | undefined, at: number): Decided<Planned> {
     const { units } = this.#keys.schema
-    const { id, subject, set, quotas, periods, overrun } = request
+    const { id, subject, category, quotas, periods, overrun } = request
     const { record, ended } = seenAt(stored, at)
     const plan = planSettlement(request, record, units)
     const result = { plan, record }
@@ -184,7 +187,7 @@ export class Holds implements RedisHolds {
     const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
     // A hold that expired before any sweep is refunded in full: the commit pays for itself.
     const mostBack = ended === undefined ? plan.mostBack : undefined
-    const take = { subject, set, quotas, periods, settingsRevision: undefined }
+    const take = { subject, category, quotas, periods, settingsRevision: undefined }
     const { actual, within: held, excess } = plan
     const of = { actual: named(units, actual), within: named(units, held), excess: named(units, excess) }
     const more = {
@@ -194,8 +197,8 @@ export class Holds implements RedisHolds {
     return { result, change: { ...base, after, mostBack, more: plan.isMore ? more : undefined } }
   }
 
-  #placeOf({ subject, id }: HoldRef): RecordPlace {
-    return this.#keys.recordPlace(subject, id.id)
+  #placeOf({ category, subject, id }: HoldRef & { readonly subject: Subject }): RecordPlace {
+    return this.#keys.recordPlace(category, subject, id.id)
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Clock } from '@scoregw/quota'
-import { Layout } from '@scoregw/quota/store'
 import type { Connection } from '../connection/connection.ts'
 import type { Counters } from '../counters/counters.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -7,7 +6,7 @@ import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedPool } from './shared-pool.ts'
-import { positionsOf, spread, statesOf } from './split.ts'
+import { statesOf } from './split.ts'
 
 export interface PoolsDeps {
   /** A separate connection, because waiting for replicas delays the commands behind it. */
@@ -21,7 +20,7 @@ export interface PoolsDeps {
 }
 
 /**
- * The pools of one store. Policies with the same shared layers and list of limits spend from the same leases.
+ * The pools of one store. Policies with the same category, shared layers and list of limits spend from the same leases.
  */
 export class Pools {
   readonly #deps: PoolsDeps
@@ -38,25 +37,24 @@ export class Pools {
   }
 
   /** @param shared the shared layers' counters, under the calling policy */
-  of(shared: Counters, layers: readonly number[]): SharedPool {
-    const name = nameOf(shared, layers)
+  of(shared: Counters, category: number, layers: readonly number[]): SharedPool {
+    const name = nameOf(shared, category, layers)
     const known = this.#pools.get(name)
     if (known !== undefined) return known
     const { keys } = shared
     const { testClock, counts, process } = this.#deps
     const pool = new SharedPool({
       calls: this.#callsOf(shared),
-      layers,
-      layout: new Layout({ layers: layers.map((layer) => keys.schema.layers[layer]!), sets: [] }),
+      at: { category, layers },
+      layout: keys.layout,
       units: keys.schema.units.length,
       newLeaseId: () => `${process}:${this.#leaseCount++}`,
       moment: () => momentBy(testClock),
       timeAfter: (seen, now) => testClock?.now() ?? seen.now + Math.max(0, Math.floor(elapsedMs(seen.at, now))),
       counts,
       refund: async (starts, refunds) => {
-        const at = positionsOf(keys.layout, layers)
-        const states = statesOf(spread(keys.layout, at, starts))
-        await shared.settle({ subject: '', set: 0, layers, states, refunds, as: 'cancelled' })
+        const states = statesOf(starts)
+        await shared.settle({ subject: '', category, layers, states, refunds, as: 'cancelled' })
       },
     })
     this.#pools.set(name, pool)
@@ -72,7 +70,7 @@ export class Pools {
   }
 }
 
-function nameOf({ keys: { schema, rowLayout } }: Counters, layers: readonly number[]): string {
+function nameOf({ keys: { schema, layout } }: Counters, category: number, layers: readonly number[]): string {
   const names = layers.map((layer) => schema.layers[layer]!.name)
-  return JSON.stringify([names, rowLayout.list])
+  return JSON.stringify([schema.categories[category], names, layout.list])
 }

@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto'
-import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
+import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { randomOf } from '../support/random.ts'
-import { uniform } from '../support/schemas.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
@@ -27,13 +26,11 @@ const SIZES: readonly Size[] = [
 
 const TICK_MS = 50
 const LENGTHS_MS = [3_600_000, 18_000_000, 86_400_000]
-const SITE = uniform(
-  ['tokens'],
+const LAYOUT = new Layout(
   cellsIn(
     ['tokens'],
     LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })),
   ),
-  [{ name: 'site', shared: true }],
 )
 
 interface Member {
@@ -58,8 +55,8 @@ function poolOn(site: SimulatedSite, name: string): SharedPool {
   let leases = 0
   return new SharedPool({
     calls: site.callsOf(name),
-    layers: [0],
-    layout: layoutOf(SITE),
+    at: { category: 0, layers: [0] },
+    layout: LAYOUT,
     units: 1,
     newLeaseId: () => `${name}:${leases++}`,
     moment: () => site.moment,

@@ -16,20 +16,21 @@ export function restored(
   for (const [index, subject, cells] of part.rows) {
     const table = part.tables[index]
     if (table === undefined) continue
-    const place = { layer: table.layer, key: subject }
+    const { layer, category } = table
+    const place = { layer, category, key: subject }
     scratch.putRow(place, named(table.cells, cells))
     const row = changes.of({ ...rowRef(place), layouts: [] }, undefined, [])
     if (row !== undefined) rows.push(row)
   }
   const ids: IdChange[] = []
   for (const [text, { hold, ...record }] of part.ids) {
-    const [by, owner, id] = JSON.parse(text) as [string, string, string]
+    const [category, owner, id] = JSON.parse(text) as [string, string, string]
     const rowsOf = hold?.rows.map(({ layer, key, charged }) => {
-      const table = part.tables.find((each) => each.layer === layer)
+      const table = part.tables.find((each) => each.layer === layer && each.category === hold.category)
       return { layer, key, charged: named(table?.cells ?? [], charged) }
     })
     const taken: NamedRecord = hold === undefined ? record : { ...record, hold: { ...hold, rows: rowsOf ?? [] } }
-    const change = changedRecord([by, keptText(owner), keptText(id)], undefined, taken)
+    const change = changedRecord([category, keptText(owner), keptText(id)], undefined, taken)
     if (change !== undefined) ids.push(change)
   }
   return { rows, ids }

@@ -5,14 +5,7 @@ import type { Layouts } from './row-layout.ts'
 import { storeError } from './store-error.ts'
 import { Sweeper, type SweeperDeps } from './sweeper.ts'
 
-export const CAN: StoreAbilities = {
-  calendar: true,
-  holds: true,
-  concurrency: 'all',
-  fit: true,
-  bucket: true,
-  sets: true,
-}
+export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
 
 /** An asynchronous store in a database. */
 export interface SqlStore extends AsyncStore {

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
-import type { RollingWindow } from '@scoregw/quota/store'
+import type { LayerSchema, RollingWindow, StoreSchema } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { type Manner, Parties, SUBJECT } from './parties.ts'
 import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
-import type { Table, TableLayer } from './table.ts'
 
 /** A policy's schema before and after an edit. */
 interface Edit {
   readonly name: string
-  readonly before: Table
-  readonly after: Table
+  readonly before: StoreSchema
+  readonly after: StoreSchema
   /** Whether one layer of subjects becomes several. */
   readonly regroups?: boolean
 }
 
 /** The policy before each edit: three windows, two categories, two layers. */
-const BEFORE: Table = {
+const BEFORE: StoreSchema = {
   ...SIX_WINDOWS,
   layers: [
     { name: 'personal', shared: false },
@@ -25,15 +24,15 @@ const BEFORE: Table = {
 const HOUR = { label: '1h', lengthMs: HOUR_MS }
 const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR_MS }
 const DAY = { label: '1d', lengthMs: DAY_MS }
-const [PERSONAL, SITE] = BEFORE.layers as [TableLayer, TableLayer]
+const [PERSONAL, SITE] = BEFORE.layers as [LayerSchema, LayerSchema]
 
 /** Returns the schema with different windows. */
-export function withWindows(schema: Table, windows: readonly RollingWindow[]): Table {
+export function withWindows(schema: StoreSchema, windows: readonly RollingWindow[]): StoreSchema {
   return { ...schema, cells: rollingCells(...windows) }
 }
 
 /** Edits that may not affect ids and holds: windows, the order of categories and layers, another shared layer. */
-export const EDITED: Table = {
+export const EDITED: StoreSchema = {
   ...withWindows(SIX_WINDOWS, [{ label: '10m', lengthMs: 600_000 }, FIVE_HOURS, DAY]),
   categories: ['admin', 'write', 'read'],
   layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
@@ -43,7 +42,7 @@ function windows(name: string, ...after: RollingWindow[]): Edit {
   return { name, before: BEFORE, after: withWindows(BEFORE, after) }
 }
 
-function layers(name: string, ...after: TableLayer[]): Edit {
+function layers(name: string, ...after: LayerSchema[]): Edit {
   const regroups = after.filter(({ shared }) => !shared).length > 1
   return { name, before: BEFORE, after: { ...BEFORE, layers: after }, regroups }
 }
@@ -52,8 +51,8 @@ function categories(name: string, ...after: string[]): Edit {
   return { name, before: BEFORE, after: { ...BEFORE, categories: after } }
 }
 
-const TEAM: TableLayer = { name: 'team', shared: false }
-const ALL: TableLayer = { name: 'all', shared: true }
+const TEAM: LayerSchema = { name: 'team', shared: false }
+const ALL: LayerSchema = { name: 'all', shared: true }
 
 /** The edits of a policy in use. */
 const EDITS: readonly Edit[] = [
@@ -118,7 +117,7 @@ async function livesThrough(context: CaseContext, edit: Edit, manner: Manner): P
 }
 
 /** Lets all windows end, and starts again. */
-async function endsOneByOne(parties: Parties, category: string, schemas: readonly Table[]): Promise<void> {
+async function endsOneByOne(parties: Parties, category: string, schemas: readonly StoreSchema[]): Promise<void> {
   const [before, after] = schemas
   await parties.advance(2 * HOUR_MS)
   if (after) await parties.take(after, 1, { category })
