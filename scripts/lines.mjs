@@ -1,7 +1,7 @@
 // Counts lines of code by package, without blank lines and comments, and keeps the counts in `lines.json`.
 // `--check` compares instead: it fails where a package is further from its committed count than SLACK, so that a small
 // change needs no new counts, and a large one does.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { folders, root } from './workspace.mjs'
@@ -11,7 +11,11 @@ const SLACK = { lines: 100, files: 3 }
 
 /** The parts of the table: folders, and which of their files are left out. */
 const parts = {
-  ...Object.fromEntries(folders.map((folder) => [folder, { folder: `${folder}/src` }])),
+  ...Object.fromEntries(
+    folders
+      .filter((folder) => existsSync(join(root, folder, 'src')))
+      .map((folder) => [folder, { folder: `${folder}/src` }]),
+  ),
   'packages/quota-redis without leases': { folder: 'packages/quota-redis/src', without: /^leases(?:\/|\.ts$)/ },
   docs: { folder: 'docs/.vitepress' },
 }
