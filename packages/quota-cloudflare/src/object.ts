@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 /** At most this many ended holds are kept for the next `sweep`. */
 const MAX_ENDED = 1_000
 /** Ending holds needs no schema: their records suffice. */
-const NO_SCHEMA: StoreSchema = { units: [], cells: [], categories: [], layers: [] }
+const NO_SCHEMA: StoreSchema = { units: [], layers: [], sets: [] }
 const NEXT_END = `select min(at) as at from (select min(ends_at) as at from quota_rows
   union all select min(expires_at) from quota_ids union all select min(hold_ends_at) from quota_ids where hold_ends_at is not null)`
 const NEXT_HOLD_END = 'select min(hold_ends_at) as at from quota_ids where hold_ends_at is not null'

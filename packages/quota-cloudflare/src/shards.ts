@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import type { StoreSchema } from '@scoregw/quota/store'
+import { keyName, type StoreSchema } from '@scoregw/quota/store'
 
 /**
  * Checks that counters can be sharded by the keys of a layer.
@@ -7,9 +7,10 @@ import type { StoreSchema } from '@scoregw/quota/store'
  * @throws {QuotaError} `store_unsupported`
  */
 export function checkShards({ layers }: StoreSchema, shardBy: string): void {
-  const own = layers.filter(({ shared }) => !shared).map(({ name }) => name)
-  const shared = layers.find((layer) => layer.shared)?.name
-  if (!own.includes(shardBy)) throw refused(shardBy, `expected a layer of subjects: ${own.join(', ')}`)
+  const own = new Set(layers.filter(({ shared }) => !shared).map(keyName))
+  const found = layers.find(({ shared }) => shared)
+  const shared = found && keyName(found)
+  if (!own.has(shardBy)) throw refused(shardBy, `expected a layer of subjects: ${[...own].join(', ')}`)
   if (shared === undefined) return
   const why = `layer "${shared}" is shared, but no object has all of its counters`
   throw refused(shardBy, `${why}. Leave shardBy out, or define the policy without "${shared}"`)

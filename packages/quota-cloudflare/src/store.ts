@@ -5,7 +5,7 @@ import type {
   GrowRequest,
   HoldReply,
   StoreSchema,
-  Subject,
+  SubjectKeys,
   SweepReply,
   TakeReply,
   TakeRequest,
@@ -58,7 +58,14 @@ export function durableObjectStore(options: DurableObjectStoreOptions): AsyncSto
   const { shardBy } = parsed
   return {
     sync: false,
-    can: { calendar: true, holds: true, concurrency: shardBy === undefined ? 'all' : 'own', fit: true, bucket: true },
+    can: {
+      calendar: true,
+      holds: true,
+      concurrency: shardBy === undefined ? 'all' : 'own',
+      fit: true,
+      bucket: true,
+      sets: shardBy === undefined,
+    },
     open(schema) {
       if (shardBy !== undefined) checkShards(schema, shardBy)
       const objects = new Objects(parsed, schema)
@@ -104,9 +111,9 @@ class Objects {
   async take(request: TakeRequest): Promise<TakeReply> {
     const { settingsRevision } = request
     if (await this.#isOld(settingsRevision)) return stale(settingsRevision)
-    const { subject, category, quotas, costs, id, periods, hold } = request
+    const { subject, set, quotas, costs, id, periods, hold } = request
     // The engine's request has more members than the object needs.
-    const bare: TakeRequest = { subject, category, quotas, costs, id, periods, hold }
+    const bare: TakeRequest = { subject, set, quotas, costs, id, periods, hold }
     return this.call('take', this.#marked(bare, settingsRevision))
   }
 
@@ -128,7 +135,7 @@ class Objects {
   }
 
   /** Sends a call to the subject's object, batched with other calls of the same microtask. */
-  call<A>(method: CounterCall['method'], request: { readonly subject: Subject }): Promise<A> {
+  call<A>(method: CounterCall['method'], request: { readonly subject: SubjectKeys }): Promise<A> {
     const name = this.#nameOf(request.subject)
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(name) ?? []
@@ -148,7 +155,7 @@ class Objects {
     )
   }
 
-  #nameOf(subject: Subject): string {
+  #nameOf(subject: SubjectKeys): string {
     const { shardBy, prefix } = this.#options
     if (shardBy === undefined) return prefix
     return `${prefix}/${typeof subject === 'string' ? subject : subject[shardBy]}`

@@ -17,7 +17,7 @@ const TABLES: readonly string[] = [
   'create table if not exists quota_rows (key text not null primary key, layout bigint not null, cells text not null, ends_at bigint) without rowid',
   'create index if not exists quota_rows_by_end on quota_rows (ends_at)',
   'create table if not exists quota_layouts (hash bigint primary key, list text not null)',
-  'create table if not exists quota_ids (category text not null, owner text not null, id text not null, record text not null, expires_at bigint, hold_ends_at bigint, primary key (category, owner, id)) without rowid',
+  'create table if not exists quota_ids (layer text not null, owner text not null, id text not null, record text not null, expires_at bigint, hold_ends_at bigint, primary key (layer, owner, id)) without rowid',
   'create index if not exists quota_ids_by_end on quota_ids (expires_at)',
   'create index if not exists quota_ids_by_hold_end on quota_ids (hold_ends_at) where hold_ends_at is not null',
   'create index if not exists quota_ids_by_owner on quota_ids (owner) where hold_ends_at is not null',

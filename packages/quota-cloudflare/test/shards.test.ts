@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { checkShards } from '../src/shards.ts'
 
 const schemaOf = (...layers: { readonly name: string; readonly shared: boolean }[]) => {
-  return { units: ['tokens'], cells: [], categories: ['api'], layers }
+  return { units: ['tokens'], layers: layers.map((layer) => ({ ...layer, cells: [] })), sets: [[]] }
 }
 const [user, team, site] = [
   { name: 'user', shared: false },

@@ -2,8 +2,8 @@ import { memoryStore } from '@scoregw/quota'
 import {
   type Counters,
   cellsIn,
-  type Layout,
   type ReservationId,
+  type RowLayout,
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
@@ -16,6 +16,7 @@ import { Keys } from '../src/keys/keys.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
+import { limitsOf, uniform } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 20_000 : 80
@@ -35,16 +36,12 @@ const CELLS = cellsIn(
 )
 
 function schemaOf(windows: number): StoreSchema {
-  return {
-    units: ['tokens'],
-    cells: CELLS.slice(0, windows),
-    categories: ['read', 'write'],
-    layers: [
-      { name: 'site', shared: true },
-      { name: 'personal', shared: false },
-      { name: 'all', shared: true },
-    ],
-  }
+  const layers = [
+    { name: 'site', shared: true },
+    { name: 'personal', shared: false },
+    { name: 'all', shared: true },
+  ]
+  return uniform(['tokens'], CELLS.slice(0, windows), layers)
 }
 
 /** Few of them, so that takes under the same limits follow each other. */
@@ -62,7 +59,6 @@ const ID_LAYERS = [0, 1]
 
 interface RowSeed {
   readonly layer: number
-  readonly category: number
   readonly subject: string
   readonly closed: boolean
   /** Start, from now, and tokens used, of up to three windows. */
@@ -72,7 +68,6 @@ interface RowSeed {
 /** Rows as a store may have left them at any time, by any clock. */
 const rowSeed: fc.Arbitrary<RowSeed> = fc.record({
   layer: fc.nat(2),
-  category: fc.nat(1),
   subject: fc.constantFrom(...SUBJECTS),
   closed: fc.boolean(),
   windows: fc.tuple(...WINDOWS.map(({ lengthMs }) => windowSeed(lengthMs))),
@@ -92,7 +87,6 @@ function windowSeed(lengthMs: number): fc.Arbitrary<RowSeed['windows'][number]> 
 interface Ask {
   readonly kind: 'take' | 'settle' | 'reset' | 'read'
   readonly subject: string
-  readonly category: number
   readonly layers: readonly number[]
   readonly cost: number
   readonly limits: readonly number[]
@@ -112,7 +106,6 @@ const reservationId: fc.Arbitrary<ReservationId> = fc.record({
 const ask: fc.Arbitrary<Ask> = fc.record({
   kind: fc.constantFrom('take', 'take', 'take', 'take', 'take', 'settle', 'reset', 'read'),
   subject: fc.constantFrom(...SUBJECTS),
-  category: fc.constantFrom(0, 0, 1),
   layers: fc.constantFrom([0, 1], [0, 1], [0, 1, 2], [1], [0]),
   cost: fc.constantFrom(1, 1, 1, 2, 3),
   limits: fc.constantFrom(...LIMITS),
@@ -148,20 +141,19 @@ interface Taken {
 
 /** Puts one question to a store; settlements are of takes that were answered by the store in memory. */
 function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly Taken[]): unknown {
-  const { subject, category, layers, cost } = asked
-  if (asked.kind === 'read') return store.read({ subject, categories: [0, 1], layers })
-  if (asked.kind === 'reset') return store.reset({ subject, categories: [category], layers })
+  const { subject, layers, cost } = asked
+  if (asked.kind === 'read') return store.read({ subject, set: 0, layers })
+  if (asked.kind === 'reset') return store.reset({ subject, limits: limitsOf(schema, layers) })
   if (asked.kind === 'take') return store.take(takeRequest(schema, asked))
   const settled = taken.filter(isToSettle)
   const { request, reply } = settled[asked.of % Math.max(1, settled.length)] ?? {
     request: takeRequest(schema, asked),
     reply: { states: [] },
   }
-  const states =
-    reply.states.length > 0 ? reply.states : request.quotas.layers.flatMap(() => schema.cells.flatMap(() => [0, 0]))
+  const states = reply.states.length > 0 ? reply.states : schema.sets[0]!.flatMap(() => [0, 0])
   return store.settle({
     subject: request.subject,
-    category: request.category,
+    set: 0,
     layers: request.quotas.layers,
     states,
     refunds: [Math.min(cost, request.costs[0]!)],
@@ -175,18 +167,17 @@ function isToSettle({ request, reply }: Taken, index: number, all: readonly Take
   const isSame = (other: Taken): boolean =>
     other.reply.outcome === 'admitted' &&
     other.request.subject === request.subject &&
-    other.request.category === request.category &&
     other.request.id?.id === request.id?.id
   return reply.outcome === 'admitted' && (request.id === undefined || !all.slice(index + 1).some(isSame))
 }
 
-function takeRequest(schema: StoreSchema, { subject, category, layers: asked, cost, limits, id }: Ask): TakeRequest {
+function takeRequest(schema: StoreSchema, { subject, layers: asked, cost, limits, id }: Ask): TakeRequest {
   const layers = id === undefined ? asked : ID_LAYERS
-  const quotas = sameQuotas(layers, limits.slice(0, layers.length * schema.cells.length))
-  return { subject, category, quotas, costs: [cost, 0], id }
+  const quotas = sameQuotas(layers, limits.slice(0, schema.sets[0]!.length))
+  return { subject, set: 0, quotas, costs: [cost, 0], id }
 }
 
-function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
+function packed(seed: RowSeed, { width, hash }: RowLayout, now: number): Buffer {
   const bytes = Buffer.alloc(5 + 13 * width, 0)
   bytes[0] = 1
   bytes.writeUInt32LE(hash, 1)
@@ -208,7 +199,7 @@ describe.runIf(redisTests)('batches of steps', () => {
   async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
     const keys = new Keys(prefix, schema)
     for (const row of seeds) {
-      await redis.admin.set(keys.row(row.layer, row.category, row.subject), packed(row, keys.layout, now))
+      await redis.admin.set(keys.row(row.layer, row.subject), packed(row, keys.rowLayout, now))
     }
   }
 
@@ -230,19 +221,19 @@ describe.runIf(redisTests)('batches of steps', () => {
     const store = memoryStore({ clock })
     // The last of several seeds of one row is the one that counts, in Redis as here.
     const rows = new Map(
-      seeds.map(({ layer, category, subject, closed, windows: cells }) => {
+      seeds.map(({ layer, subject, closed, windows: cells }) => {
         const key = schema.layers[layer]?.shared ? '' : subject
         const list = cells
           .slice(0, windows)
           .flatMap(({ startsInMs, used }) => [clock.now() + startsInMs, closed ? -1 : used])
-        return [`${layer * 2 + category} ${key}`, [layer * 2 + category, key, list] as const]
+        return [`${layer} ${key}`, [layer, key, list] as const]
       }),
     )
-    const identities = schema.cells.map(({ identity }) => identity)
-    const tables = schema.layers.flatMap((layer) =>
-      schema.categories.map((category) => ({ layer: layer.name, category, cells: identities })),
-    )
-    store.restore({ format: 1, tables, rows: [...rows.values()], ids: [] })
+    const tables = schema.layers.map(({ name, cells }) => ({
+      layer: name,
+      cells: cells.map(({ identity }) => identity),
+    }))
+    store.restore({ format: 2, tables, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
     const { single, batched, close } = await twoStores(redis.port, clock, schema)
     try {
@@ -278,14 +269,13 @@ describe.runIf(redisTests)('batches of steps', () => {
   }
 
   // A shared row that cannot be kept in memory for a run, beside one that is: the second must not use its old state.
-  const take = { kind: 'take', subject: 'a', category: 0, cost: 1, id: undefined, as: 'committed', of: 0 } as const
+  const take = { kind: 'take', subject: 'a', cost: 1, id: undefined, as: 'committed', of: 0 } as const
   const limits = new Array<number>(9).fill(12)
   const SHARED_ROW_AHEAD: History = {
     windows: 3,
     seeds: [
       {
         layer: 2,
-        category: 0,
         subject: 'a',
         closed: true,
         windows: [
@@ -313,7 +303,7 @@ describe.runIf(redisTests)('batches of steps', () => {
   const withId = { ...limited, id: { id: 'i', nonce: 'x', fingerprint: 'f', ttlMs: 90_000 } } as const
   const OPENED_AHEAD: History = {
     windows: 1,
-    seeds: [{ layer: 0, category: 0, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
+    seeds: [{ layer: 0, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
     batches: [
       { turnMs: 1, asks: [limited, { ...limited, kind: 'reset' }, withId] },
       { turnMs: 0, asks: [{ ...limited, kind: 'settle', of: 3 }, limited] },
@@ -325,7 +315,7 @@ describe.runIf(redisTests)('batches of steps', () => {
   const unlimited = { ...limited, limits: limits.map(() => Number.POSITIVE_INFINITY) }
   const opensAhead = (layer: number, batches: readonly (readonly Ask[])[]): History => ({
     windows: 1,
-    seeds: [{ layer, category: 0, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
+    seeds: [{ layer, subject: 'a', closed: true, windows: [{ startsInMs: 5_000, used: 0 }] }],
     batches: batches.map((asks) => ({ turnMs: 0, asks })),
   })
   const OPENED_TOO_FAR_AHEAD = [

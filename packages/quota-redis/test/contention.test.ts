@@ -1,27 +1,27 @@
-import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it, vi } from 'vitest'
 import { Batch, type Operation } from '../src/counters/batch.ts'
 import type { RedisCounters, RedisStore } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const HOUR_MS = 3_600_000
 const WAVES = 100
 /** Of each of two processes in a wave. */
 const TAKES = 45
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(
+const SCHEMA = uniform(
+  ['tokens'],
+  cellsIn(
     ['tokens'],
     ['1h', '5h', '24h'].map((label) => windowCell({ label, lengthMs: Number.parseInt(label, 10) * HOUR_MS })),
   ),
-  categories: ['write'],
-  layers: [
+  [
     { name: 'personal', shared: false },
     { name: 'site', shared: true },
   ],
-}
+)
 const QUOTAS = { layers: [0, 1], limits: new Array<number>(6).fill(1e12) }
 
 /** Takes of one subject, and rarer operations: each leaves so many tokens charged as it says. */
@@ -37,19 +37,19 @@ class Member {
 
   take(wave: number, number: number): Promise<TakeReply> {
     const subject = `u${(7 * wave + number) % 500}`
-    return this.#counters.take({ subject, category: 0, quotas: QUOTAS, costs: [1, 0] })
+    return this.#counters.take({ subject, set: 0, quotas: QUOTAS, costs: [1, 0] })
   }
 
   async takeAndGiveBack(): Promise<number> {
     const { states } = await this.take(0, 0)
-    const refund = { subject: 'u0', category: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
+    const refund = { subject: 'u0', set: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
     await this.#counters.settle(refund)
     return 0
   }
 
   async hold(end: 'committed' | 'cancelled'): Promise<number> {
     const id = { id: `${this.#name}-${this.#holds++}`, nonce: 'n', fingerprint: 'f', ttlMs: HOUR_MS }
-    const request = { subject: 'u1', category: 0, quotas: QUOTAS, id }
+    const request = { subject: 'u1', set: 0, quotas: QUOTAS, id }
     const holds = this.#counters.holds!
     await this.#counters.take({ ...request, costs: [2, 0], hold: { ttlMs: HOUR_MS, maxHolds: 1_000 } })
     expect(await holds.grow({ ...request, costs: [3, 0] })).toMatchObject({ outcome: 'held' })
@@ -59,8 +59,8 @@ class Member {
   }
 
   async used(): Promise<readonly number[]> {
-    const { states } = await this.#counters.read({ subject: '', categories: [0], layers: [1] })
-    return states[0]!.filter((_, index) => index % 2 === 1)
+    const { states } = await this.#counters.read({ subject: '', set: 0, layers: [1] })
+    return states.slice(6).filter((_, index) => index % 2 === 1)
   }
 }
 

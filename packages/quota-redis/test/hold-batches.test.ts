@@ -3,7 +3,7 @@ import {
   type Counters,
   cellsIn,
   type HoldOptions,
-  Layout,
+  layoutOf,
   type Quotas,
   type StoreSchema,
   slotsCell,
@@ -15,6 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
+import { limitsOf, uniform } from './support/schemas.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 30
 const TIMEOUT_MS = 60_000 + 300 * RUNS
@@ -31,15 +32,12 @@ const ROLLING = [
 const CALENDAR = windowCell({ label: 'hour', every: 'hour', timeZone: 'UTC' })
 const SHAPES = [ROLLING, [...ROLLING, CALENDAR], [...ROLLING, slotsCell('running')], [CALENDAR, slotsCell('running')]]
 
-const SCHEMAS: readonly StoreSchema[] = SHAPES.map((cells) => ({
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], cells),
-  categories: ['read'],
-  layers: [
+const SCHEMAS: readonly StoreSchema[] = SHAPES.map((cells) =>
+  uniform(['tokens'], cellsIn(['tokens'], cells), [
     { name: 'site', shared: true },
     { name: 'personal', shared: false },
-  ],
-}))
+  ]),
+)
 
 /** Limits by kind of cell; few of them, so that takes under the same limits follow each other. */
 const LIMITS = [
@@ -48,9 +46,9 @@ const LIMITS = [
   { site: Number.POSITIVE_INFINITY, personal: 9, slots: 1 },
 ]
 
-function quotasOf({ cells }: StoreSchema, which: number, layers: readonly number[]): Quotas {
+function quotasOf(schema: StoreSchema, which: number, layers: readonly number[]): Quotas {
   const { site, personal, slots } = LIMITS[which]!
-  const limits = layers.flatMap((layer) =>
+  const limits = schema.layers.flatMap(({ cells }, layer) =>
     cells.map(({ kind }) => (kind === 'concurrency' ? slots : [site, personal][layer]!)),
   )
   return sameQuotas(layers, limits)
@@ -134,15 +132,15 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 class Periods {
   readonly #everybodys = new Map<string, readonly number[]>()
 
-  of(schema: StoreSchema, { subject, layers, isBehind }: Ask, now: number): readonly number[] | undefined {
-    if (new Layout(schema.cells).calendars.length === 0) return undefined
-    const periods = layers.flatMap((layer) => {
+  of(schema: StoreSchema, { subject, isBehind }: Ask, now: number): readonly number[] | undefined {
+    if (layoutOf(schema).calendars.length === 0) return undefined
+    const periods = [0, 1].flatMap((layer) => {
       const shiftMs = subject === 'b' && layer === 1 ? 3 * MINUTE_MS : 0
       const start = Math.floor((now - shiftMs) / PERIOD_MS) * PERIOD_MS + shiftMs - isBehind * PERIOD_MS
       return [start, start + PERIOD_MS, start + 2 * PERIOD_MS]
     })
     if (subject === 'b') return periods
-    const name = `${layers} ${periods}`
+    const name = String(periods)
     const known = this.#everybodys.get(name) ?? periods
     this.#everybodys.set(name, known)
     return known
@@ -159,27 +157,26 @@ async function listed(list: ReturnType<NonNullable<Counters['holds']>['list']>):
 function put(counters: Counters, schema: StoreSchema, asked: Ask, periods: readonly number[] | undefined): unknown {
   const { kind, subject, layers, cost, limits, overrun, slot } = asked
   const quotas = quotasOf(schema, limits, layers)
-  const category = 0
-  if (kind === 'read') return counters.read({ subject, categories: [0], layers, periods })
-  if (kind === 'reset') return counters.reset({ subject, categories: [0], layers })
-  if (kind === 'take') return counters.take({ subject, category, quotas, costs: [cost, 0], periods })
+  if (kind === 'read') return counters.read({ subject, set: 0, layers, periods })
+  if (kind === 'reset') return counters.reset({ subject, limits: limitsOf(schema, layers) })
+  if (kind === 'take') return counters.take({ subject, set: 0, quotas, costs: [cost, 0], periods })
   const { holds } = counters
   if (holds === undefined) throw new TypeError('there are no holds')
   if (kind === 'list') return listed(holds.list({ subject }))
   const id = { id: asked.id, nonce: asked.nonce, fingerprint: 'f', ttlMs: ID_MS }
   if (kind === 'hold') {
     const hold: HoldOptions = { ttlMs: HOLD_MS, maxHolds: 2 }
-    const slots = Number(slot && schema.cells.at(-1)?.kind === 'concurrency')
+    const slots = Number(slot && schema.layers[0]!.cells.at(-1)?.kind === 'concurrency')
     // Nothing but a slot, now and then.
     const tokens = slots > 0 && cost === 6 ? 0 : cost
-    return counters.take({ subject, category, quotas, costs: [tokens, slots], periods, id, hold })
+    return counters.take({ subject, set: 0, quotas, costs: [tokens, slots], periods, id, hold })
   }
-  const ref = { subject, category, id }
+  const ref = { subject, id }
   if (kind === 'extend') return holds.extend({ ...ref, ttlMs: HOLD_MS + MINUTE_MS })
-  if (kind === 'grow') return holds.grow({ ...ref, costs: [cost, 0], quotas, periods })
+  if (kind === 'grow') return holds.grow({ ...ref, set: 0, costs: [cost, 0], quotas, periods })
   const as = kind === 'commit' ? 'committed' : 'cancelled'
   const actual = cost === 3 ? undefined : [cost * 2 - 2]
-  return holds.settle({ ...ref, as, actual, overrun, maxOverrun: [5], quotas, periods })
+  return holds.settle({ ...ref, set: 0, as, actual, overrun, maxOverrun: [5], quotas, periods })
 }
 
 describe.runIf(redisTests)('batches with holds', () => {

@@ -51,7 +51,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     // A second, and what a busy machine adds to a timer and a call.
     expect(now).toBeLessThan(Number(endsAt) + 1_500)
     const { ended, open } = await witness.holds.sweep()
-    expect(ended).toMatchObject([{ category: 'read', owner: 'u', costs: { tokens: 400 }, endsAt: Number(endsAt) }])
+    expect(ended).toMatchObject([{ owner: 'u', costs: { tokens: 400 }, endsAt: Number(endsAt) }])
     expect(open).toBe(0)
   })
 
@@ -60,7 +60,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     const prefix = newPrefix()
     const one = holder({ prefix, schema: SLOTS, limits: [500, 2], clock })
     const keys = new Keys(prefix, SLOTS)
-    const [row, record] = [keys.row(0, 0, 'u'), keys.record(0, 'u', 'h')]
+    const [row, record] = [keys.row(0, 'u'), keys.recordPlace('u', 'h').key]
     const day = 86_400_000
     await one.hold('h', 5, { ttlMs: day, slot: true })
     expect(await expiresAt(record)).toBe(-1)
@@ -128,9 +128,9 @@ describe.runIf(redisTests)('holds on Redis', () => {
     const keys = new Keys(prefix, SLOTS)
     await one.hold('h', 10, { slot: true })
     await one.hold('i', 1)
-    await redis.admin.set(keys.row(0, 0, 'u'), 'not a row')
-    await redis.admin.set(keys.record(0, 'u', 'i'), 'not a record')
-    await redis.admin.del(keys.record(0, 'u', 'h'))
+    await redis.admin.set(keys.row(0, 'u'), 'not a row')
+    await redis.admin.set(keys.recordPlace('u', 'i').key, 'not a record')
+    await redis.admin.del(keys.recordPlace('u', 'h').key)
     await one.hold('j', 5).catch(() => undefined)
     clock.advance(60_000)
     await one.holds.sweep()
@@ -139,7 +139,8 @@ describe.runIf(redisTests)('holds on Redis', () => {
 
   describe('holds under different policies', () => {
     const ALL = [HOURS, SLOTS, MONTHS, EVERYTHING]
-    const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
+    const limitsOf = ({ layers }: typeof HOURS) =>
+      layers[0]!.cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
     const pairs = ALL.flatMap((a) => ALL.filter((b) => b !== a).map((b) => [a, b] as const))
 
     it('a hold is given back to every row and limit, whichever process settles or ends it', async () => {
@@ -162,8 +163,8 @@ describe.runIf(redisTests)('holds on Redis', () => {
           if (end === 'sweep') expect((await other!.holds.sweep()).ended).toHaveLength(1)
           if (end === 'late') expect(await other!.commit(end, 15)).toMatchObject({ outcome: 'expired' })
           const after = await used()
-          await other!.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
-          await one!.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+          await other!.counters.reset({ subject: 'u', limits: theirs.sets[0]! })
+          await one!.counters.reset({ subject: 'u', limits: mine.sets[0]! })
           // What the other one took is still there, in the limits that it knows.
           expect(Math.max(...after)).toBe(1)
           expect(await used()).toEqual(free)
@@ -227,7 +228,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
             if (what === 'crash') names[who] = []
             if (what === 'sweep') await party.holds.sweep()
             if (what === 'turn') clock.advance([1, 500, 1_000, 2_500][n]!)
-            if (what === 'reset') await party.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+            if (what === 'reset') await party.counters.reset({ subject: 'u', limits: SLOTS.sets[0]! })
             for (const [id, endsAt] of working) if (clock.now() >= endsAt) working.delete(id)
             expect(working.size).toBeLessThanOrEqual(3)
             const [, slots] = await party.used()

@@ -1,19 +1,17 @@
 import { memoryStore } from '@scoregw/quota'
-import { type Counters, cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { type Counters, cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const COST = 4
 const TTL_MS = 600_000
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], [windowCell({ label: '9d', lengthMs: 9 * 86_400_000 })]),
-  categories: ['read'],
-  layers: [{ name: 'personal', shared: false }],
-}
+const SCHEMA = uniform(['tokens'], cellsIn(['tokens'], [windowCell({ label: '9d', lengthMs: 9 * 86_400_000 })]), [
+  { name: 'personal', shared: false },
+])
 const MOVES = ['a reserves', 'b reserves', 'a commits', 'b commits', 'a cancels', 'b cancels', 'expires'] as const
 type Move = (typeof MOVES)[number]
 
@@ -33,12 +31,12 @@ function play(
   const id = { id: 'i', nonce: who, fingerprint: 'f', ttlMs: TTL_MS }
   if (move.endsWith('reserves')) {
     const quotas = { layers: [0], limits: [100] }
-    return counters.take({ subject, category: 0, quotas, costs: [COST, 0], id })
+    return counters.take({ subject, set: 0, quotas, costs: [COST, 0], id })
   }
   const as = move.endsWith('commits') ? 'committed' : 'cancelled'
   const states = starts.get(who) ?? [0, 0]
   const refunds = as === 'committed' ? 1 : COST
-  return counters.settle({ subject, category: 0, layers: [0], states, refunds: [refunds], as, id })
+  return counters.settle({ subject, set: 0, layers: [0], states, refunds: [refunds], as, id })
 }
 
 describe.runIf(redisTests)('one id in two processes', () => {
@@ -85,9 +83,9 @@ describe.runIf(redisTests)('one id in two processes', () => {
       }
     }
     for (const { subject, moves, admitted } of games) {
-      const { states } = await counters.a.read({ subject, categories: [0], layers: [0] })
-      const used = states[0]?.[1] ?? -1
-      expect(states, moves.join(', ')).toEqual(memory.read({ subject, categories: [0], layers: [0] }).states)
+      const { states } = await counters.a.read({ subject, set: 0, layers: [0] })
+      const used = states[1] ?? -1
+      expect(states, moves.join(', ')).toEqual(memory.read({ subject, set: 0, layers: [0] }).states)
       expect(used).toBeGreaterThanOrEqual(0)
       expect(used).toBeLessThanOrEqual(admitted * COST)
     }
@@ -105,14 +103,14 @@ describe.runIf(redisTests)('one id in two processes', () => {
         counters.map((each, n) => {
           const id = { id: 'i', nonce: String(n), fingerprint: 'f', ttlMs: TTL_MS }
           const quotas = { layers: [0], limits: [100] }
-          return each.take({ subject, category: 0, quotas, costs: [COST, 0], id })
+          return each.take({ subject, set: 0, quotas, costs: [COST, 0], id })
         }),
       )
       expect(replies.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'duplicate', 'duplicate', 'duplicate'])
       const starts = new Map([['a', replies.find(({ outcome }) => outcome === 'admitted')?.states ?? []]])
       for (const each of counters) await play(each, subject, 'a cancels', starts)
-      const { states } = await counters[0]!.read({ subject, categories: [0], layers: [0] })
-      expect(states[0]?.[1], 'only the nonce that reserved may give back').toBe(COST)
+      const { states } = await counters[0]!.read({ subject, set: 0, layers: [0] })
+      expect(states[1], 'only the nonce that reserved may give back').toBe(COST)
     }
     await Promise.all(stores.map((store) => store.close()))
   })

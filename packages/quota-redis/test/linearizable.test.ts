@@ -1,4 +1,4 @@
-import { add, cellsIn, close, refund, roll, type StoreSchema, usedIn, view, windowCell } from '@scoregw/quota/store'
+import { add, cellsIn, close, refund, roll, usedIn, view, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -6,22 +6,22 @@ import type { RedisCounters } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 60
 const LENGTHS = [3_600_000, 18_000_000]
 const LIMITS = [5, 7]
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(
+const SCHEMA = uniform(
+  ['tokens'],
+  cellsIn(
     ['tokens'],
     LENGTHS.map((lengthMs, index) => windowCell({ label: `w${index}`, lengthMs })),
   ),
-  categories: ['read'],
-  layers: [
+  [
     { name: 'site', shared: true },
     { name: 'personal', shared: false },
   ],
-}
+)
 
 interface Operation {
   readonly kind: 'take' | 'give-back' | 'reset' | 'read'
@@ -104,18 +104,18 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
           const startedAts = states.filter((_, index) => index % 2 === 0)
           let answer = ''
           if (each.kind === 'take') {
-            const quotas = { layers: [0], limits: LIMITS }
-            const request = { subject: 'u', category: 0, quotas, costs: [each.cost, 0] }
+            const quotas = { layers: [0], limits: [...LIMITS, ...LIMITS] }
+            const request = { subject: 'u', set: 0, quotas, costs: [each.cost, 0] }
             const reply = await store.take(request)
             if (reply.outcome === 'admitted') states = reply.states
-            answer = JSON.stringify([reply.outcome, reply.states])
+            answer = JSON.stringify([reply.outcome, reply.states.slice(0, 4)])
           } else if (each.kind === 'give-back') {
-            const settled = { subject: 'u', category: 0, layers: [0], states, refunds: [each.cost] }
+            const settled = { subject: 'u', set: 0, layers: [0], states, refunds: [each.cost] }
             await store.settle({ ...settled, as: 'cancelled' })
           } else if (each.kind === 'reset') {
-            await store.reset({ subject: 'u', categories: [0], layers: [0] })
+            await store.reset({ subject: 'u', limits: [0, 1] })
           } else {
-            answer = JSON.stringify((await store.read({ subject: 'u', categories: [0], layers: [0] })).states[0])
+            answer = JSON.stringify((await store.read({ subject: 'u', set: 0, layers: [0] })).states.slice(0, 4))
           }
           calls.push({ operation: each, from, until: tick++, answer, startedAts })
         }

@@ -1,4 +1,4 @@
-import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, isNotDone, windowCell } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { ServerConnection } from '../src/connection/server-connection.ts'
@@ -6,15 +6,13 @@ import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts
 import { Keys } from '../src/keys/keys.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
-  categories: ['read'],
-  layers: [{ name: 'personal', shared: false }],
-}
+const SCHEMA = uniform(['tokens'], cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]), [
+  { name: 'personal', shared: false },
+])
 /** So short that it ends while a call waits to be made again. */
 const HASTY_MS = 100
 const ID = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
@@ -28,10 +26,10 @@ function storeOn(port: number, deadlineMs = 1_000): RedisStore {
 }
 
 const take = (counters: RedisCounters, id?: typeof ID) =>
-  counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, costs: [3, 0], id })
+  counters.take({ subject: 'u', set: 0, quotas: { layers: [0], limits: [9] }, costs: [3, 0], id })
 
 async function cancel(counters: RedisCounters, states: readonly number[], id?: typeof ID): Promise<unknown> {
-  const settled = { subject: 'u', category: 0, layers: [0], states, refunds: [3], as: 'cancelled', id } as const
+  const settled = { subject: 'u', set: 0, layers: [0], states, refunds: [3], as: 'cancelled', id } as const
   return counters.settle(settled).then(
     () => 'done',
     (error: unknown) => (isNotDone(error) ? 'not done' : 'in doubt'),
@@ -49,16 +47,16 @@ describe.runIf(redisTests)('failed settles', () => {
       const keys = new Keys('quota', SCHEMA)
       await store.ready()
       const { states } = await take(counters, id)
-      const used = async () => (await counters.read({ subject: 'u', categories: [0], layers: [0] })).states[0]![1]
+      const used = async () => (await counters.read({ subject: 'u', set: 0, layers: [0] })).states[1]
 
       await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
       expect(await cancel(counters, states, id)).toBe('not done')
       await redis.cli('CONFIG', 'SET', 'maxmemory', '0')
 
-      await redis.cli('RENAME', keys.row(0, 0, 'u'), '{quota}kept')
-      await redis.cli('SET', keys.row(0, 0, 'u'), 'x')
+      await redis.cli('RENAME', keys.row(0, 'u'), '{quota}kept')
+      await redis.cli('SET', keys.row(0, 'u'), 'x')
       expect(await cancel(counters, states, id)).toBe('not done')
-      await redis.cli('RENAME', '{quota}kept', keys.row(0, 0, 'u'))
+      await redis.cli('RENAME', '{quota}kept', keys.row(0, 'u'))
 
       proxy.refuse(true)
       proxy.cutAll()
@@ -97,8 +95,8 @@ describe.runIf(redisTests)('failed settles', () => {
     expect(await cancel(counters, states)).toBe('not done')
     isLoading = false
     await store.close()
-    const { states: now } = await others.read({ subject: 'u', categories: [0], layers: [0] })
-    expect(now[0]![1]).toBe(3)
+    const { states: now } = await others.read({ subject: 'u', set: 0, layers: [0] })
+    expect(now[1]).toBe(3)
   })
 
   it('a settle with an unknown result doesn’t claim that it wasn’t done', async () => {
@@ -113,7 +111,7 @@ describe.runIf(redisTests)('failed settles', () => {
     expect(await cancel(counters, states)).toBe('in doubt')
     expect(await cancel(counters, states, ID)).toBe('in doubt')
     proxy.dropReplies(false)
-    await vi.waitFor(() => counters.read({ subject: 'u', categories: [0], layers: [0] }), { timeout: 15_000 })
+    await vi.waitFor(() => counters.read({ subject: 'u', set: 0, layers: [0] }), { timeout: 15_000 })
     const cut = proxy.cutAfterNextRequest()
     expect(await cancel(counters, states)).toBe('in doubt')
     await cut

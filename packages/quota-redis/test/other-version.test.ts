@@ -4,17 +4,18 @@ import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const HOUR_MS = 3_600_000
-const schemaOf = (...labels: readonly string[]): StoreSchema => ({
-  units: ['tokens'],
-  cells: cellsIn(
+const schemaOf = (...labels: readonly string[]): StoreSchema =>
+  uniform(
     ['tokens'],
-    labels.map((label) => windowCell({ label, lengthMs: Number.parseInt(label, 10) * HOUR_MS })),
-  ),
-  categories: ['all'],
-  layers: [{ name: 'user', shared: false }],
-})
+    cellsIn(
+      ['tokens'],
+      labels.map((label) => windowCell({ label, lengthMs: Number.parseInt(label, 10) * HOUR_MS })),
+    ),
+    [{ name: 'user', shared: false }],
+  )
 
 const { later } = useCleanups()
 
@@ -25,15 +26,15 @@ describe.runIf(redisTests)('data of another version on Redis', () => {
     const store = openStore(redis.port, prefix)
     later(() => store.close())
     const [counters, keys] = [store.open(schema), new Keys(prefix, schema)]
-    const quotas = { layers: [0], limits: schema.cells.map(() => 99) }
+    const quotas = { layers: [0], limits: schema.sets[0]!.map(() => 99) }
     const id = (name: string) => ({ id: name, nonce: name, fingerprint: 'f', ttlMs: HOUR_MS })
     return {
-      row: keys.row(0, 0, 'u'),
-      record: keys.record(0, 'u', 'i'),
+      row: keys.row(0, 'u'),
+      record: keys.recordPlace('u', 'i').key,
       counters,
-      take: (subject = 'u') => counters.take({ subject, category: 0, quotas, costs: [1, 0] }),
-      takeUnder: (name: string) => counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: id(name) }),
-      read: () => counters.read({ subject: 'u', categories: [0], layers: [0] }),
+      take: (subject = 'u') => counters.take({ subject, set: 0, quotas, costs: [1, 0] }),
+      takeUnder: (name: string) => counters.take({ subject: 'u', set: 0, quotas, costs: [1, 0], id: id(name) }),
+      read: () => counters.read({ subject: 'u', set: 0, layers: [0] }),
     }
   }
 
@@ -67,7 +68,7 @@ describe.runIf(redisTests)('data of another version on Redis', () => {
     }
     expect((await take('v')).outcome).toBe('admitted')
     expect(await redis.admin.getBuffer(row)).toEqual(bytes)
-    await counters.reset({ subject: 'u', categories: [0], layers: [0] })
+    await counters.reset({ subject: 'u', limits: [0, 1] })
     expect((await take()).outcome).toBe('admitted')
   })
 
@@ -77,7 +78,7 @@ describe.runIf(redisTests)('data of another version on Redis', () => {
     const { takeUnder, record, counters } = opened(prefix, schemaOf('1h'))
     const bytes = await rewrite(record, 14, 9)
     const id = { id: 'i', nonce: 'i', fingerprint: 'f', ttlMs: HOUR_MS }
-    const settle = { subject: 'u', category: 0, layers: [0], states, refunds: [1], as: 'cancelled', id } as const
+    const settle = { subject: 'u', set: 0, layers: [0], states, refunds: [1], as: 'cancelled', id } as const
     for (const call of [() => takeUnder('i'), () => counters.settle(settle)]) {
       const error = await errorOf(call())
       expect([error.code, isNotDone(error)]).toEqual(['other_version', true])

@@ -13,13 +13,9 @@ const program = (port: number): string => `
   import { Redis } from 'ioredis'
   const client = new Redis({ port: ${port}, lazyConnect: true })
   const store = redisStore({ client, deadlineMs: 300 })
-  const counters = store.open({
-    units: ['tokens'],
-    cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
-    categories: ['read'],
-    layers: [{ name: 'personal', shared: false }],
-  })
-  const take = () => counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [1e6] }, costs: [1, 0] })
+  const cells = cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })])
+  const counters = store.open({ units: ['tokens'], layers: [{ name: 'personal', shared: false, cells }], sets: [[0]] })
+  const take = () => counters.take({ subject: 'u', set: 0, quotas: { layers: [0], limits: [1e6] }, costs: [1, 0] })
   await store.ready()
   await take()
   const calls = Promise.allSettled(Array.from({ length: ${CALLS} }, take))

@@ -1,10 +1,19 @@
-import { cellsIn, hash32, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import {
+  type CellSchema,
+  cellsIn,
+  hash32,
+  RowLayout,
+  type StoreSchema,
+  type TakeReply,
+  windowCell,
+} from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12
@@ -22,24 +31,26 @@ const LENGTHS: Readonly<Record<string, number>> = {
   '1d': DAY_MS,
 }
 
-function schemaOf(labels: readonly string[], more: Partial<StoreSchema> = {}): StoreSchema {
-  return {
-    units: ['tokens'],
-    cells: cellsIn(
-      ['tokens'],
-      labels.map((label) => windowCell({ label, lengthMs: LENGTHS[label]! })),
-    ),
-    categories: ['read'],
-    layers: [
-      { name: 'personal', shared: false },
-      { name: 'site', shared: true },
-    ],
-    ...more,
-  }
+const PERSONAL = { name: 'personal', shared: false }
+const SITE = { name: 'site', shared: true }
+
+function cellsOf(labels: readonly string[]): readonly CellSchema[] {
+  return cellsIn(
+    ['tokens'],
+    labels.map((label) => windowCell({ label, lengthMs: LENGTHS[label]! })),
+  )
+}
+
+function schemaOf(labels: readonly string[], layers = [PERSONAL, SITE]): StoreSchema {
+  return uniform(['tokens'], cellsOf(labels), layers)
+}
+
+function rowLayout(...labels: readonly string[]): RowLayout {
+  return new RowLayout(cellsOf(labels))
 }
 
 const [ONE, OTHER] = [schemaOf(['1h', '1d']), schemaOf(['1h', '5h'])]
-const UNION = new Layout(schemaOf(['1h', '5h', '1d']).cells)
+const UNION = rowLayout('1h', '5h', '1d')
 
 const { later } = useCleanups()
 
@@ -52,20 +63,20 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const counters = store.open(schema)
     const keys = new Keys(prefix, schema)
     const layers = schema.layers.map((_, index) => index)
-    const width = schema.cells.length
+    const width = schema.layers[0]!.cells.length
     return {
       keys,
       counters,
-      row: keys.row(0, 0, 'u'),
-      take: (cost = 1, subject = 'u', limits = layers.flatMap(() => schema.cells.map(() => 99))): Promise<TakeReply> =>
-        counters.take({ subject, category: 0, quotas: { layers, limits }, costs: [cost, 0] }),
+      row: keys.row(0, 'u'),
+      take: (cost = 1, subject = 'u', limits = schema.sets[0]!.map(() => 99)): Promise<TakeReply> =>
+        counters.take({ subject, set: 0, quotas: { layers, limits }, costs: [cost, 0] }),
       used: async (subject = 'u'): Promise<readonly number[]> => {
-        const { states } = await counters.read({ subject, categories: [0], layers: [0] })
-        return states[0]!.filter((_, index) => index % 2 === 1).slice(0, width)
+        const { states } = await counters.read({ subject, set: 0, layers: [0] })
+        return states.filter((_, index) => index % 2 === 1).slice(0, width)
       },
       cancel: (subject: string, { states }: TakeReply, refunds: number) =>
-        counters.settle({ subject, category: 0, layers, states, refunds: [refunds], as: 'cancelled' }),
-      reset: (subject = 'u') => counters.reset({ subject, categories: [0], layers: [0] }),
+        counters.settle({ subject, set: 0, layers, states, refunds: [refunds], as: 'cancelled' }),
+      reset: (subject = 'u') => counters.reset({ subject, limits: [...Array(width).keys()] }),
     }
   }
 
@@ -100,7 +111,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     await party(prefix, schemaOf(['a', '1d'])).take()
     await party(prefix, schemaOf(['B', '1h'])).take()
-    const expected = new Layout(schemaOf(['a', '1d', 'B', '1h']).cells)
+    const expected = rowLayout('a', '1d', 'B', '1h')
     expect(expected.list).toMatch(/1h .*\n.*B .*\n.*a .*\n.*1d/)
     expect(await hashOfRow(party(prefix, ONE).row)).toBe(expected.hash)
   })
@@ -109,7 +120,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const now = Date.now()
     const { row, keys, take } = party(prefix, ONE)
-    const theirs = new Layout(schemaOf(['1m', '1h']).cells)
+    const theirs = rowLayout('1m', '1h')
     await redis.admin.hset(keys.lists, field(theirs.hash), theirs.list)
     for (const [startedAgoMs, isKept] of [
       [2 * MINUTE_MS - 5_000, true],
@@ -118,7 +129,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       await redis.admin.set(row, rowOf(theirs, [now - startedAgoMs, now], [3, 4]))
       const { states } = await take()
       expect(states.slice(0, 4)).toEqual([now, 5, states[2], 1])
-      const expected = new Layout(schemaOf(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']).cells)
+      const expected = rowLayout(...(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']))
       expect(await hashOfRow(row)).toBe(expected.hash)
     }
   })
@@ -134,7 +145,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await used()).toEqual([5, 2])
     const bytes = (await redis.admin.getBuffer(row))!
     const union = await redis.admin.hget(keys.lists, field(bytes.readUInt32LE(1)))
-    expect(union?.split('\n')).toEqual([...new Layout(ONE.cells).identities, 'calendar month Asia/Shanghai'])
+    expect(union?.split('\n')).toEqual([...rowLayout('1h', '1d').identities, 'calendar month Asia/Shanghai'])
     expect(bytes.readUIntLE(5 + 14, 6)).toBe(8)
     expect(bytes.readUIntLE(5 + 21 + 12, 6)).toBe(5)
     await reset()
@@ -206,28 +217,28 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await codeOf(other.take())).toBe('damaged_row')
     expect(await codeOf(other.used())).toBe('damaged_row')
     // The shared row is as damaged to it; both are repaired.
-    await other.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
+    await other.counters.reset({ subject: 'u', limits: OTHER.sets[0]! })
     expect((await other.take(2)).outcome).toBe('admitted')
     expect(await one.used()).toEqual([2, 0])
     // More or fewer cells than its list has limits.
     for (const cells of [1, 3]) {
       const numbers = Array.from({ length: cells }, () => 1)
-      await redis.admin.set(one.row, rowOf(other.keys.layout, numbers, numbers))
+      await redis.admin.set(one.row, rowOf(other.keys.rowLayout, numbers, numbers))
       expect(await codeOf(one.take())).toBe('damaged_row')
       expect(await codeOf(other.take())).toBe('damaged_row')
     }
     for (const text of ['', 'rolling 1h 3600000', 'rolling 1h 3600000\nrolling 1d NaN', '\n\n', 'x'.repeat(1_000)]) {
       await one.take(1, 'v')
-      await redis.admin.hset(one.keys.lists, field(one.keys.layout.hash), text)
+      await redis.admin.hset(one.keys.lists, field(one.keys.rowLayout.hash), text)
       expect(await codeOf(other.take(1, 'v')), JSON.stringify(text)).toBe('damaged_row')
-      await redis.admin.hset(one.keys.lists, field(one.keys.layout.hash), one.keys.layout.list)
+      await redis.admin.hset(one.keys.lists, field(one.keys.rowLayout.hash), one.keys.rowLayout.list)
     }
   })
 
   it('a row isn’t written if another list has its own list’s name', async () => {
     const prefix = newPrefix()
     const { take, keys } = party(prefix, ONE)
-    await redis.admin.hset(keys.lists, field(keys.layout.hash), 'rolling 9h 32400000')
+    await redis.admin.hset(keys.lists, field(keys.rowLayout.hash), 'rolling 9h 32400000')
     const before = await redis.admin.keys(`{${prefix}}*`)
     expect(await codeOf(take())).toBe('store_mismatch')
     expect(await redis.admin.keys(`{${prefix}}*`)).toEqual(before)
@@ -241,7 +252,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
     const request = {
       subject: 'u',
-      category: 0,
+      set: 0,
       quotas: { layers: [0, 1], limits: [99, 99, 99, 99] },
       costs: [5, 0],
       id,
@@ -257,7 +268,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       [7, 5],
       [7, 2],
     ])
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [4], as: 'cancelled', id } as const
+    const settled = { subject: 'u', set: 0, layers: [0, 1], states, refunds: [4], as: 'cancelled', id } as const
     await other.counters.settle(settled)
     await other.counters.settle(settled)
     expect([await one.used(), await other.used()]).toEqual([
@@ -265,17 +276,17 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       [3, 2],
     ])
     expect((await one.counters.take(request)).outcome).toBe('cancelled')
-    const { states: shared } = await one.counters.read({ subject: '', categories: [0], layers: [1] })
-    expect(shared[0]).toEqual([hour, 3, day, 1])
+    const { states: shared } = await one.counters.read({ subject: '', set: 0, layers: [1] })
+    expect(shared.slice(4)).toEqual([hour, 3, day, 1])
   })
 
   it('rows and records of any bytes are answered or refused and never admit above a limit', async () => {
     const prefix = newPrefix()
     const { row, keys, take, counters, reset } = party(prefix, ONE)
-    const theirs = new Layout(OTHER.cells)
-    for (const { hash, list } of [keys.layout, theirs]) await redis.admin.hset(keys.lists, field(hash), list)
-    const record = keys.record(0, 'u', 'i')
-    const head = fc.constantFrom(keys.layout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
+    const theirs = rowLayout('1h', '5h')
+    for (const { hash, list } of [keys.rowLayout, theirs]) await redis.admin.hset(keys.lists, field(hash), list)
+    const record = keys.recordPlace('u', 'i').key
+    const head = fc.constantFrom(keys.rowLayout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
     const some = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes))
     const cells = fc.uint8Array({ minLength: 26, maxLength: 26 }).map((bytes) => Buffer.from(bytes))
     const bytes = fc.oneof(some, fc.tuple(head, cells).map(Buffer.concat), fc.tuple(head, some).map(Buffer.concat))
@@ -283,11 +294,11 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       fc.asyncProperty(bytes, async (value) => {
         await Promise.all([redis.admin.set(row, value), redis.admin.set(record, value)])
         const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 1_000 }
-        const quotas = { layers: [0], limits: [5, 5] }
+        const quotas = { layers: [0], limits: [5, 5, 5, 5] }
         const codes = await Promise.all([
           codeOf(take(1, 'v')),
           codeOf(take(1, 'u', [5, 5, 9e9, 9e9])),
-          codeOf(counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id })),
+          codeOf(counters.take({ subject: 'u', set: 0, quotas, costs: [1, 0], id })),
         ])
         expect(codes[0]).toBe('answered')
         for (const code of codes) expect(['answered', 'damaged_row', 'other_version']).toContain(code)
@@ -313,11 +324,8 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       fc.asyncProperty(policy, policy, async (one, other) => {
         const prefix = newPrefix()
         const both = [one, other].map(({ labels: names, limits, site }) => {
-          const layers = [{ name: 'personal', shared: false }, ...(site ? [{ name: 'site', shared: true }] : [])].slice(
-            0,
-            2,
-          )
-          const schema = schemaOf(names, { layers })
+          const layers = site ? [PERSONAL, SITE] : [PERSONAL]
+          const schema = schemaOf(names, layers)
           return { schema, limits: limits.slice(0, names.length), at: party(prefix, schema) }
         })
         const admitted = [0, 0]
@@ -334,9 +342,9 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         )
         for (const [index, { schema, limits, at }] of both.entries()) {
           const used = await at.used()
-          for (const [w, { label }] of schema.cells.entries()) {
+          for (const [w, { label }] of schema.layers[0]!.cells.entries()) {
             const theirs = both[1 - index]!
-            const v = theirs.schema.cells.findIndex((window) => window.label === label)
+            const v = theirs.schema.layers[0]!.cells.findIndex((window) => window.label === label)
             const most = Math.max(limits[w]!, v < 0 ? 0 : theirs.limits[v]!)
             expect(used[w]).toBeLessThanOrEqual(most)
             expect(used[w]).toBe(admitted[index]! + (v < 0 ? 0 : admitted[1 - index]!))

@@ -63,44 +63,44 @@ describe.runIf(redisTests)('records of holds and ids', () => {
     const counters = store.open(SLOTS)
     const keys = new Keys(prefix, SLOTS)
     const id = { id: 'i', nonce: 'n'.repeat(22), fingerprint: 'f'.repeat(30), ttlMs: 60_000 }
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [99, 9, 99, 9] }, costs: [1, 0], id }
+    const request = { subject: 'u', set: 0, quotas: { layers: [0, 1], limits: [99, 9, 99, 9] }, costs: [1, 0], id }
     await counters.take(request)
-    const record = (await redis.admin.getBuffer(keys.record(0, 'u', 'i')))!
-    for (const { identity } of SLOTS.cells) expect(record.includes(identity)).toBe(false)
+    const record = (await redis.admin.getBuffer(keys.recordPlace('u', 'i').key))!
+    for (const { identity } of SLOTS.layers[0]!.cells) expect(record.includes(identity)).toBe(false)
     // Two rows of two cells are 52 bytes.
     expect(record.length).toBeLessThan(52 + 22 + 30 + 100)
     const held = { ...request, costs: [1, 1], id: { ...id, id: 'h' }, hold: { ttlMs: 60_000, maxHolds: 9 } }
     await counters.take(held)
     await counters.holds!.grow({ ...request, id: held.id })
     await counters.holds!.extend({ ...held, ttlMs: 90_000 })
-    const grown = (await redis.admin.getBuffer(keys.record(0, 'u', 'h')))!
-    for (const { identity } of SLOTS.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
+    const grown = (await redis.admin.getBuffer(keys.recordPlace('u', 'h').key))!
+    for (const { identity } of SLOTS.layers[0]!.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
   })
 
   it('an unread row of another list doesn’t shift the rows after it in the reply', async () => {
     const prefix = newPrefix()
     const clock = manualClock()
     const [one, other] = [SLOTS, EVERYTHING].map((schema) => {
-      return holder({ prefix, schema, limits: schema.cells.map(() => 100), clock })
+      return holder({ prefix, schema, limits: schema.layers[0]!.cells.map(() => 100), clock })
     })
     await other!.take(30)
     const { counters } = one!
     const take = (subject: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
-      ...{ subject, category: 0, quotas: { layers: [0], limits: [100, 2] }, costs: [7, 0] },
+      ...{ subject, set: 0, quotas: { layers: [0], limits: [100, 2, 100, 2] }, costs: [7, 0] },
       ...more,
     })
     await counters.take(take('v'))
     // A stale take reads no row.
     const [stale, known] = await Promise.all([
       counters.take(take('u', { settingsRevision: 'another' })),
-      counters.read({ subject: 'v', categories: [0], layers: [0] }),
+      counters.read({ subject: 'v', set: 0, layers: [0] }),
     ])
     expect(stale.outcome).toBe('stale')
-    expect(known.states).toEqual([[clock.now(), 7, -1, 0]])
-    const row = (await redis.admin.getBuffer(new Keys(prefix, SLOTS).row(0, 0, 'u')))!
-    expect(row.readUInt32LE(1)).toBe(hash32(EVERYTHING.cells.map(({ identity }) => identity).join('\n')))
-    const both = await counters.read({ subject: 'u', categories: [0], layers: [0] })
-    expect(both.states).toEqual([[clock.now(), 30, -1, 0]])
+    expect(known.states).toEqual([clock.now(), 7, -1, 0, -1, 0, -1, 0])
+    const row = (await redis.admin.getBuffer(new Keys(prefix, SLOTS).row(0, 'u')))!
+    expect(row.readUInt32LE(1)).toBe(hash32(EVERYTHING.layers[0]!.cells.map(({ identity }) => identity).join('\n')))
+    const both = await counters.read({ subject: 'u', set: 0, layers: [0] })
+    expect(both.states).toEqual([clock.now(), 30, -1, 0, -1, 0, -1, 0])
   })
 
   it('a hold settled before its take was answered arrives one call later, and answered calls keep their order', async () => {

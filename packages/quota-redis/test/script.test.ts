@@ -1,4 +1,4 @@
-import { cellsIn, GRACE_MS, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -7,12 +7,13 @@ import { Keys } from '../src/keys/keys.ts'
 import { openStore } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform, withCells } from './support/schemas.ts'
 
 const { later, server } = useCleanups()
 
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(
+const SCHEMA = uniform(
+  ['tokens'],
+  cellsIn(
     ['tokens'],
     [
       windowCell({ label: '1s', lengthMs: 1_000 }),
@@ -20,25 +21,24 @@ const SCHEMA: StoreSchema = {
       windowCell({ label: '1d', lengthMs: 86_400_000 }),
     ],
   ),
-  categories: ['read', 'write'],
-  layers: [
+  [
     { name: 'personal', shared: false },
     { name: 'site', shared: true },
   ],
-}
-const HOURS: StoreSchema = {
-  ...SCHEMA,
-  cells: cellsIn(
+)
+const HOURS = withCells(
+  SCHEMA,
+  cellsIn(
     ['tokens'],
-    SCHEMA.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
+    SCHEMA.layers[0]!.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
   ),
-}
+)
 const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
 
 function take(store: RedisCounters, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
   const reservation = id === undefined ? undefined : { id, nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
   const quotas = { layers: [0, 1], limits }
-  return store.take({ subject, category: 0, quotas, costs: [cost, 0], settingsRevision: '', id: reservation })
+  return store.take({ subject, set: 0, quotas, costs: [cost, 0], settingsRevision: '', id: reservation })
 }
 
 function storeOn(port: number, schema = HOURS, prefix = 'q'): RedisCounters {
@@ -108,12 +108,12 @@ describe.runIf(redisTests)('the batch script', () => {
     expect(now).toBeGreaterThanOrEqual(earliest)
     expect(now).toBeLessThanOrEqual(Date.now())
     expect(states).toEqual([now, 3, now, 3, now, 3, now, 3, now, 3, now, 3])
-    const own = new Keys('q', SCHEMA).row(0, 0, 'u')
+    const own = new Keys('q', SCHEMA).row(0, 'u')
     const goesAt = now + 86_400_000 + GRACE_MS
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     await take(store, 'u', 3)
-    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, refunds: [2], as: 'cancelled' })
-    await store.reset({ subject: 'u', categories: [0, 1], layers: [0] })
+    await store.settle({ subject: 'u', set: 0, layers: [0, 1], states, refunds: [2], as: 'cancelled' })
+    await store.reset({ subject: 'u', limits: [0, 1, 2] })
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     const again = await take(store, 'u', 3, PLENTY, 'i')
     expect(again.states.slice(0, 6)).toEqual(
@@ -127,7 +127,7 @@ describe.runIf(redisTests)('the batch script', () => {
 
   it('only the list of limits has no expiry', async () => {
     const { port } = await server()
-    const schema = { ...SCHEMA, cells: cellsIn(['tokens'], [windowCell({ label: '1s', lengthMs: 1_000 })]) }
+    const schema = withCells(SCHEMA, cellsIn(['tokens'], [windowCell({ label: '1s', lengthMs: 1_000 })]))
     const store = storeOn(port, schema)
     const client = clientOn(port)
     const replies = await Promise.all(
@@ -152,7 +152,8 @@ describe.runIf(redisTests)('the batch script', () => {
   })
 
   it('different subjects and ids have different keys, whatever characters they contain', () => {
-    const keys = new Keys('q', SCHEMA)
+    const layers = ['personal', 'team'].map((name) => ({ name, shared: false }))
+    const keys = new Keys('q', uniform(SCHEMA.units, SCHEMA.layers[0]!.cells, layers))
     const nasty = fc.constantFrom(
       '',
       ':',
@@ -174,13 +175,14 @@ describe.runIf(redisTests)('the batch script', () => {
       fc.array(nasty, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('')),
       fc.string({ unit: 'binary', maxLength: 6 }),
     )
-    const name = fc.record({ layer: fc.constant(0), category: fc.nat(1), subject: text, id: fc.option(text) })
+    const name = fc.oneof(
+      fc.record({ layer: fc.nat(1), subject: text, id: fc.constant(null) }),
+      fc.record({ layer: fc.constant(0), subject: text, id: text }),
+    )
     void fc.assert(
       fc.property(name, name, (a, b) => {
-        const [one, two] = [a, b].map(({ layer, category, subject, id }) =>
-          Buffer.from(id === null ? keys.row(layer, category, subject) : keys.record(category, subject, id)).toString(
-            'hex',
-          ),
+        const [one, two] = [a, b].map(({ layer, subject, id }) =>
+          Buffer.from(id === null ? keys.row(layer, subject) : keys.recordPlace(subject, id).key).toString('hex'),
         )
         expect(one === two).toBe(JSON.stringify(a) === JSON.stringify(b) && a.subject === b.subject && a.id === b.id)
       }),
@@ -200,8 +202,8 @@ describe.runIf(redisTests)('the batch script', () => {
       await flushed
     }
     expect(admitted).toBe(600)
-    const { states } = await store.read({ subject: 'u0', categories: [0], layers: [1] })
-    expect(states[0]?.[1]).toBe(600)
+    const { states } = await store.read({ subject: 'u0', set: 0, layers: [1] })
+    expect(states[7]).toBe(600)
   })
 
   it('a full server gets no writes, and refusals and reads are still answered', async () => {
@@ -214,10 +216,10 @@ describe.runIf(redisTests)('the batch script', () => {
     const limits = [9, 9, 9, 99, 99, 99]
     expect(await codeOf(take(store, 'u'))).toBe('store_error')
     expect(await codeOf(Promise.all([take(store, 'u'), take(store, 'v', 1, PLENTY, 'i')]))).toBe('store_error')
-    expect(await codeOf(store.reset({ subject: 'u', categories: [0], layers: [0, 1] }))).toBe('store_error')
+    expect(await codeOf(store.reset({ subject: 'u', limits: [0, 1, 2, 3, 4, 5] }))).toBe('store_error')
     expect((await take(store, 'u', 1, limits)).outcome).toBe('refused')
-    const { states } = await store.read({ subject: 'u', categories: [0], layers: [0] })
-    expect(states[0]).toEqual([now, 9, now, 9, now, 9])
+    const { states } = await store.read({ subject: 'u', set: 0, layers: [0] })
+    expect(states.slice(0, 6)).toEqual([now, 9, now, 9, now, 9])
     await client.config('SET', 'maxmemory', '0')
     expect(await everything(client)).toEqual(before)
     expect((await take(store, 'u')).outcome).toBe('admitted')
@@ -241,7 +243,7 @@ describe.runIf(redisTests)('the batch script', () => {
     const client = clientOn(port)
     const keys = new Keys('q', HOURS)
     await take(store, 'u', 9)
-    const row = keys.row(0, 0, 'list')
+    const row = keys.row(0, 'list')
     const hostile = [
       () => client.lpush(row, 'x'),
       () => client.hset(row, 'x', 'y'),
@@ -253,16 +255,16 @@ describe.runIf(redisTests)('the batch script', () => {
       const before = await client.dumpBuffer(row)
       const codes = [take(store, 'u'), take(store, 'list'), take(store, 'v'), take(store, 'list', 0, PLENTY, 'j')]
       expect(await Promise.all(codes.map(codeOf))).toEqual(['answered', 'damaged_row', 'answered', 'damaged_row'])
-      expect(await codeOf(store.read({ subject: 'list', categories: [0], layers: [0] }))).toBe('damaged_row')
+      expect(await codeOf(store.read({ subject: 'list', set: 0, layers: [0] }))).toBe('damaged_row')
       expect(await client.dumpBuffer(row)).toEqual(before)
-      await store.reset({ subject: 'list', categories: [0], layers: [0] })
+      await store.reset({ subject: 'list', limits: [0, 1, 2] })
       expect((await take(store, 'list', 2)).states.slice(0, 6).filter((_, i) => i % 2 === 1)).toEqual([2, 2, 2])
       expect(await client.pttl(row)).toBeGreaterThan(0)
       await client.del(row)
     }
-    const record = keys.record(0, 'u', 'i')
+    const record = keys.recordPlace('u', 'i').key
     const { states } = await take(store, 'u', 1)
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
+    const settled = { subject: 'u', set: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
     for (const plant of [() => client.lpush(record, 'x'), () => client.set(record, '\x93\xa1R')]) {
       await plant()
@@ -276,16 +278,16 @@ describe.runIf(redisTests)('the batch script', () => {
 
   it('an operation may have any number of rows', async () => {
     const { port } = await server()
-    const categories = Array.from({ length: 16 }, (_, n) => `c${n}`)
-    const layers = Array.from({ length: 8 }, (_, n) => ({ name: `l${n}`, shared: n > 0 }))
-    const schema = { ...HOURS, categories, layers }
+    const layers = Array.from({ length: 128 }, (_, n) => ({ name: `l${n}`, shared: n > 0 }))
+    const schema = uniform(HOURS.units, HOURS.layers[0]!.cells, layers)
     const store = storeOn(port, schema)
-    const all = layers.map((_, n) => n)
+    const all = [...layers.keys()]
     const quotas = { layers: all, limits: all.flatMap(() => [9, 9, 9]) }
-    const asked = categories.map((_, category) => category)
-    for (const category of asked) await store.take({ subject: 'u', category, quotas, costs: [2, 0] })
-    await store.reset({ subject: 'u', categories: asked, layers: all })
-    const { states } = await store.read({ subject: 'u', categories: asked, layers: all })
-    expect(new Set(states.flat())).toEqual(new Set([-1, 0]))
+    await store.take({ subject: 'u', set: 0, quotas, costs: [2, 0] })
+    const taken = await store.read({ subject: 'u', set: 0, layers: all })
+    expect(new Set(taken.states.filter((_, index) => index % 2 === 1))).toEqual(new Set([2]))
+    await store.reset({ subject: 'u', limits: schema.sets[0]! })
+    const { states } = await store.read({ subject: 'u', set: 0, layers: all })
+    expect(new Set(states)).toEqual(new Set([-1, 0]))
   })
 })

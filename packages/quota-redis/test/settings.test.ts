@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { type RedisSettings, redisSettings, redisStore } from '../src/index.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
@@ -71,15 +72,14 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const one = store(redis.port)
     const counters = redisStore({ client: new Redis({ port: redis.port, lazyConnect: true }), deadlineMs: 1_000 })
     later(() => counters.close())
-    const { take } = counters.open({
-      units: ['tokens'],
-      cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]),
-      categories: ['read'],
-      layers: [{ name: 'personal', shared: false }],
-    })
+    const { take } = counters.open(
+      uniform(['tokens'], cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]), [
+        { name: 'personal', shared: false },
+      ]),
+    )
     const request = {
       subject: 'u',
-      category: 0,
+      set: 0,
       quotas: { layers: [0], limits: [9] },
       costs: [1, 0],
       settingsRevision: '-',

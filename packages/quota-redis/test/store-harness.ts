@@ -7,6 +7,7 @@ import { Keys } from '../src/keys/keys.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import type { RedisCluster, ReplicaPair } from './support/redis-server.ts'
+import { uniform } from './support/schemas.ts'
 import { startProxy } from './support/tcp-proxy.ts'
 
 let prefixes = 0
@@ -37,7 +38,7 @@ export function leasedFactory(port: () => number): StoreFactory {
 
 /** Where a row is. */
 function leasedPrefixOf(prefix: string, { layer, key }: RowName): string {
-  const layers = [{ name: layer, shared: key === '' }]
+  const layers = [{ name: layer, shared: key === '', cells: [] }]
   return key === '' ? prefix : groupPrefixes(prefix)[groupOf(layers, key)]!
 }
 
@@ -150,8 +151,8 @@ function oneServerFactory(
 /** The hands of a harness on what servers hold. */
 export function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
   const keyOf = (row: RowName): string => {
-    const layers = [{ name: row.layer, shared: false }]
-    return new Keys(prefixOf(row), { units: [], cells: [], categories: [row.category], layers }).row(0, 0, row.key)
+    const schema = uniform([], [], [{ name: row.layer, shared: false }])
+    return new Keys(prefixOf(row), schema).row(0, row.key)
   }
   return {
     async storeRevision(revision: string): Promise<void> {

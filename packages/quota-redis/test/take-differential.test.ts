@@ -3,7 +3,7 @@ import {
   CLOSED,
   cellOfIdentity,
   cellsIn,
-  Layout,
+  layoutOf,
   type Quotas,
   type StoreSchema,
   slotsCell,
@@ -19,6 +19,7 @@ import { useRedis } from './support/cleanups.ts'
 import { type Random, randomFrom } from './support/random.ts'
 import { redisTests } from './support/redis-server.ts'
 import { Seen } from './support/scenes.ts'
+import { uniform } from './support/schemas.ts'
 import {
   hashOf,
   listOf,
@@ -116,9 +117,9 @@ function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined 
   if (chance(0.2)) return undefined
   if (chance(0.04))
     return { cells: [], damaged: chance(0.3) ? 'hash' : Buffer.from(['damaged', '', '\x01'][int(0, 2)]!) }
-  const own: { readonly identity: string }[] = schema.cells.filter(() => chance(0.85))
+  const own: { readonly identity: string }[] = schema.layers[0]!.cells.filter(() => chance(0.85))
   const isOther = chance(0.25)
-  const limits = isOther ? [...own, ...OTHERS.filter(() => chance(0.5))] : schema.cells
+  const limits = isOther ? [...own, ...OTHERS.filter(() => chance(0.5))] : schema.layers[0]!.cells
   const cells = limits.map((limit) => anyCell(limit, most, random))
   if (cells.length === 0) return undefined
   if (!chance(0.02)) return { cells: orderedCells(cells) }
@@ -128,23 +129,22 @@ function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined 
 
 function anyScene({ int, chance, pick }: Random): Scene {
   const [units, limits] = pick(SHAPES)
-  const schema: StoreSchema = { units, cells: cellsIn(units, limits), categories: ['read', 'write'], layers: LAYERS }
-  const layout = new Layout(schema.cells)
+  const schema = uniform(units, cellsIn(units, limits), LAYERS)
+  const layout = layoutOf(schema)
   const most = pick([5, 20, 60])
   const terms = Array.from({ length: int(1, 3) }, () => {
     const layers = pick(APPLYING)
-    const all = layers.flatMap(() =>
-      schema.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : int(most / 2, 2 * most))),
-    )
+    const all = layout.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : int(most / 2, 2 * most)))
     // Burst and rate of a bucket differ; unlimited and blocked ones get nothing back.
-    const rates = all.map((_, at) => {
-      const isBucket = schema.cells[at % schema.cells.length]!.kind === 'bucket'
+    const rates = layout.cells.map(({ kind }) => {
+      const isBucket = kind === 'bucket'
       return isBucket && chance(0.9) ? pick([int(1, most), 4 * most, 99_999_999_977]) : 0
     })
-    const periods = layers.flatMap(() => {
+    const periods = schema.layers.flatMap(({ cells }) => {
       const behind = int(0, 24) === 0 ? 2 : Number(chance(0.2))
-      return layout.calendars.flatMap((window) => {
-        const lengthMs = schema.cells[window]!.label === 'hour' ? HOUR_MS : DAY_MS
+      const calendars = cells.filter(({ kind }) => kind === 'calendar')
+      return calendars.flatMap(({ label }) => {
+        const lengthMs = label === 'hour' ? HOUR_MS : DAY_MS
         const start = HALF_PAST - (HALF_PAST % lengthMs) - behind * lengthMs
         return [start, start + lengthMs, start + 2 * lengthMs]
       })
@@ -157,7 +157,7 @@ function anyScene({ int, chance, pick }: Random): Scene {
 function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int, chance, pick }: Random): TakeRequest {
   const units = schema.units.length
   const amounts = schema.units.map(() => (units > 1 ? int(0, 6) : int(1, 6)))
-  const hasSlots = new Layout(schema.cells).hasSlots
+  const hasSlots = schema.layers[0]!.cells.some(({ kind }) => kind === 'concurrency')
   const isHold = hasIds && chance(0.3)
   const number = int(1, 9)
   const id = {
@@ -176,7 +176,7 @@ function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int
   if (isHold && hasSlots) costs[units] = int(0, 1)
   return {
     subject,
-    category: 0,
+    set: 0,
     quotas,
     periods,
     costs,
@@ -192,7 +192,7 @@ describe.runIf(redisTests)('random takes', () => {
   async function seed(keys: Keys, model: TakeModel, each: Scene, random: Random): Promise<void> {
     for (const [layer, subjects] of SUBJECTS.entries()) {
       for (const name of subjects) {
-        const key = keys.row(layer, 0, { org: name, personal: name })
+        const key = keys.row(layer, { org: name, personal: name })
         const row = anyRow(each, random)
         if (row === undefined) continue
         model.rows.set(key, row)
@@ -227,7 +227,7 @@ describe.runIf(redisTests)('random takes', () => {
         const before = new Map<string, number>()
         for (const key of model.rows.keys()) before.set(key, await redis.admin.pttl(key))
         const expected = requests.map((request) =>
-          model.take(request, clock.now(), revision, (layer) => keys.row(layer, 0, request.subject)),
+          model.take(request, clock.now(), revision, (layer) => keys.row(layer, request.subject)),
         )
         const answers = await Promise.all(
           requests.map(

@@ -19,6 +19,7 @@ import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, type SqlCounters } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
+import { apart, uniform, withCells } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12
@@ -81,13 +82,13 @@ class Model {
 
   constructor(schema: StoreSchema) {
     this.#schema = schema
-    this.#layout = new Layout(schema.cells)
+    this.#layout = new Layout(schema)
   }
 
   keys({ subject, quotas }: Pick<TakeRequest, 'subject' | 'quotas'>): string[] {
     return quotas.layers.map((index) => {
-      const { name, shared } = this.#schema.layers[index]!
-      return `${name} ${shared ? '' : (subject as Record<string, string>)[name]}`
+      const { name, by = name, shared } = this.#schema.layers[index]!
+      return `${name} ${shared ? '' : (subject as Record<string, string>)[by]}`
     })
   }
 
@@ -95,16 +96,17 @@ class Model {
     const { quotas, periods, costs } = request
     const layout = this.#layout
     const instant = new Instant(layout)
-    if (!instant.moveTo(now, periods, quotas.layers.length)) return [rows, 'stale ']
+    if (!instant.moveTo(now, periods)) return [rows, 'stale ']
     const keys = this.keys(request)
-    const here = keys.map((key) => [...(rows.get(key) ?? Array<number>(layout.rowCells).fill(-1))])
+    const here = keys.map((key) => [...(rows.get(key) ?? Array<number>(2 * layout.rows[0]!.size).fill(-1))])
     const each = (visit: (cells: number[], i: number, at: number, cost: number) => void): void => {
       for (const [slot, cells] of here.entries()) {
-        for (let c = 0; c < layout.size; c++) visit(cells, 2 * c, layout.limitAt(slot, c), costs[layout.units[c]!]!)
+        const { first, size, units } = layout.rows[quotas.layers[slot]!]!
+        for (let c = 0; c < size; c++) visit(cells, 2 * c, first + c, costs[units[c]!]!)
       }
     }
     let fits = true
-    const before: number[] = []
+    const before = layout.blank.slice()
     each((cells, i, at) => view(cells, i, instant.after[at]!, now, before, 2 * at))
     each((_, __, at, cost) => {
       if (cost > 0 && layout.usedAt(before, at, quotas.rates, now) + cost > quotas.limits[at]!) fits = false
@@ -115,7 +117,7 @@ class Model {
       instant.roll(cells, i, at, quotas.rates)
       add(cells, i, cost)
     })
-    const states: number[] = []
+    const states = layout.blank.slice()
     each((cells, i, at) => view(cells, i, instant.after[at]!, now, states, 2 * at))
     const next = new Map(rows)
     for (const [slot, key] of keys.entries()) if (fits || rows.has(key)) next.set(key, here[slot]!)
@@ -124,14 +126,14 @@ class Model {
 
   change(
     rows: Rows,
-    keys: readonly string[],
-    visit: (cells: number[], i: number, at: number, cell: number) => void,
+    of: Pick<TakeRequest, 'subject' | 'quotas'>,
+    visit: (cells: number[], i: number, at: number) => void,
   ): Rows {
     const next = new Map(rows)
-    for (const [slot, key] of keys.entries()) {
+    for (const [slot, key] of this.keys(of).entries()) {
       const cells = [...(next.get(key) ?? [])]
-      for (let c = 0; c < this.#layout.size && cells.length > 0; c++)
-        visit(cells, 2 * c, this.#layout.limitAt(slot, c), c)
+      const { first, size } = this.#layout.rows[of.quotas.layers[slot]!]!
+      for (let c = 0; c < size && cells.length > 0; c++) visit(cells, 2 * c, first + c)
       if (cells.length > 0) next.set(key, cells)
     }
     return next
@@ -192,19 +194,12 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
         ...(random(2) === 0 ? [windowCell({ label: 'c', lengthMs: BUCKET_MS, burst: 1 })] : []),
       ]
       const names = random(3) === 0 ? ['user', 'team'] : ['user']
-      const schema: StoreSchema = {
-        units: UNITS,
-        cells: cellsIn(UNITS, windows),
-        categories: [`run ${seed} ${run}`.replaceAll(' ', '-')],
-        layers: [...names.map((name) => ({ name, shared: false })), { name: 'site', shared: true }],
-      }
-      const other: StoreSchema = {
-        ...schema,
-        cells: cellsIn(UNITS, [
-          windowCell({ label: 'b', lengthMs: 300_000 }),
-          windowCell({ label: 'x', lengthMs: 9_000 }),
-        ]),
-      }
+      const layers = [...names.map((name) => ({ name, shared: false })), { name: 'site', shared: true }]
+      const schema = apart(uniform(UNITS, cellsIn(UNITS, windows), layers), `run-${seed}-${run}`)
+      const other = withCells(
+        schema,
+        cellsIn(UNITS, [windowCell({ label: 'b', lengthMs: 300_000 }), windowCell({ label: 'x', lengthMs: 9_000 })]),
+      )
       const failure = await playOne({ schema, other, stores, random, clock, admin })
       if (failure !== undefined) return `seed ${seed}, run ${run}: ${failure}`
     }
@@ -223,7 +218,8 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
 
   async function playOne({ schema, other, stores, random, clock, admin }: Played): Promise<string | undefined> {
     const model = new Model(schema)
-    const layout = new Layout(schema.cells)
+    const layout = new Layout(schema)
+    const rowCells = layout.rows[0]!.cells
     const counters = stores.map((store) => store.open(schema))
     const layers = [schema.layers.map((_, index) => index), [0], schema.layers.map((_, index) => index)][random(3)]!
     const anyLimit = (): number => (random(10) === 0 ? Number.POSITIVE_INFINITY : 8 + random(60))
@@ -234,11 +230,11 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
       return { limit: 1 + random(limit), rate: random(10) === 0 ? Number.MAX_SAFE_INTEGER : limit }
     }
     const quotas = [1, 2].map(() => {
-      const all = layers.flatMap((layer) => schema.cells.map((cell) => anyQuota(cell, schema.layers[layer]!.shared)))
+      const all = schema.layers.flatMap(({ cells, shared }) => cells.map((cell) => anyQuota(cell, shared)))
       return { layers, limits: all.map(({ limit }) => limit), rates: all.map(({ rate }) => rate) }
     })
-    const subject = () => Object.fromEntries(schema.layers.map(({ name }) => [name, `${name} ${random(3)}`]))
-    const hasBucket = schema.cells.some(({ kind }) => kind === 'bucket')
+    const subject = () => Object.fromEntries(schema.layers.map(({ name, by = name }) => [by, `${by} ${random(3)}`]))
+    const hasBucket = rowCells.some(({ kind }) => kind === 'bucket')
     let rows: Rows = new Map()
     let periods: readonly number[] | undefined
     let revision = ''
@@ -246,7 +242,9 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
     const turnPeriods = (): void => {
       const start = Math.floor(clock.now() / DAY_MS) * DAY_MS
       periods =
-        layout.calendars.length === 0 ? undefined : layers.flatMap(() => [start, start + DAY_MS, start + 2 * DAY_MS])
+        layout.calendars.length === 0
+          ? undefined
+          : layout.calendars.flatMap(() => [start, start + DAY_MS, start + 2 * DAY_MS])
     }
     turnPeriods()
     const past: (readonly [TakeRequest, TakeReply])[] = []
@@ -260,7 +258,7 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
           const costs = [random(3), 1 + random(4), 0]
           return {
             subject: subject(),
-            category: 0,
+            set: 0,
             quotas: quotas[random(2)]!,
             costs,
             periods,
@@ -282,29 +280,30 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
         const [request, { states }] = past[random(past.length)]!
         const refunds = [random(2), random(2)]
         const { subject: whose } = request
-        await counters[random(2)]!.settle({ subject: whose, category: 0, layers, states, refunds, as: 'committed' })
-        rows = model.change(rows, model.keys(request), (cells, i, at, c) =>
-          refund(cells, i, states[2 * at]!, refunds[layout.units[c]!]!, false),
+        await counters[random(2)]!.settle({ subject: whose, set: 0, layers, states, refunds, as: 'committed' })
+        rows = model.change(rows, request, (cells, i, at) =>
+          refund(cells, i, states[2 * at]!, refunds[layout.units[at]!]!, false),
         )
       } else if (kind < 84) {
         const whose = subject()
-        await counters[random(2)]!.reset({ subject: whose, categories: [0], layers })
-        rows = model.change(rows, model.keys({ subject: whose, quotas: quotas[0]! }), (cells, i) => close(cells, i))
+        const limits = [...layout.layerOf.keys()].filter((at) => layers.includes(layout.layerOf[at]!))
+        await counters[random(2)]!.reset({ subject: whose, limits })
+        rows = model.change(rows, { subject: whose, quotas: quotas[0]! }, (cells, i) => close(cells, i))
       } else if (kind < 87) {
         // Another policy charges a window that both have, and one of its own.
         const request: TakeRequest = {
           subject: subject(),
-          category: 0,
-          quotas: { layers, limits: layers.flatMap(() => [1e9, 1e9]) },
+          set: 0,
+          quotas: { layers, limits: schema.layers.flatMap(() => [1e9, 1e9]) },
           costs: [0, 1, 0],
         }
         const { states } = await stores[random(2)]!.open(other).take(request)
-        const shared = other.cells.findIndex(({ label }) => label === 'b')
-        const own = schema.cells.findIndex(({ label }) => label === 'b')
+        const shared = other.layers[0]!.cells.findIndex(({ label }) => label === 'b')
+        const own = rowCells.findIndex(({ label }) => label === 'b')
         const next = new Map(rows)
         for (const [slot, key] of model.keys(request).entries()) {
-          const cells = [...(rows.get(key) ?? Array<number>(layout.rowCells).fill(-1))]
-          const at = 2 * (2 * slot + shared)
+          const cells = [...(rows.get(key) ?? Array<number>(2 * rowCells.length).fill(-1))]
+          const at = 2 * (2 * layers[slot]! + shared)
           cells.splice(2 * own, 2, states[at]!, states[at + 1]!)
           next.set(key, cells)
         }
@@ -319,7 +318,9 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
       } else {
         const ahead = random(3) === 0 ? 25_000 : 1_500
         clock.advance(random(5) === 0 ? -random(9_000) : random(ahead))
-        const starts = [...rows.values()].flatMap((cells) => layout.lengthsMs.map((ms, c) => cells[2 * c]! + ms))
+        const starts = [...rows.values()].flatMap((cells) =>
+          layout.rows[0]!.lengthsMs.map((ms, c) => cells[2 * c]! + ms),
+        )
         const end = (starts[random(Math.max(1, starts.length))] ?? 0) - random(2)
         if (random(2) === 0 && end > clock.now() && end < clock.now() + DAY_MS) clock.advance(end - clock.now())
         if (random(2) === 0) turnPeriods()

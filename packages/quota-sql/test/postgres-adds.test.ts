@@ -9,6 +9,7 @@ import { type PostgresStore, postgresStore, type SqlCounters, sqlSettings } from
 import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
+import { apart, uniform, withCells } from './support/schemas.ts'
 
 describe.runIf(postgresTests)('the add statement', () => {
   const database = new TestDatabase()
@@ -36,11 +37,11 @@ describe.runIf(postgresTests)('the add statement', () => {
     onTestFinished(() => store.close())
     const counters = store.open(schema)
     const layers = schema.layers.map((_, index) => index)
-    const limits = layers.flatMap(() => schema.cells.map(() => 1e9))
-    const subject = Object.fromEntries(schema.layers.map(({ name }) => [name, 'first']))
+    const limits = schema.layers.flatMap(({ cells }) => cells.map(() => 1e9))
+    const subject = Object.fromEntries(schema.layers.map(({ name, by = name }) => [by, 'first']))
     const costs = [...schema.units.map(() => 1), 0]
     // The first is locked for, and the connection learns the statement with the second.
-    for (const _ of [1, 2]) await counters.take({ subject, category: 0, quotas: { layers, limits }, costs })
+    for (const _ of [1, 2]) await counters.take({ subject, set: 0, quotas: { layers, limits }, costs })
     sent.length = 0
     return { counters, sent, store }
   }
@@ -63,7 +64,7 @@ describe.runIf(postgresTests)('the add statement', () => {
     await take(counters, 'full')
     sent.length = 0
     const quotas = { layers: [0, 1], limits: [1, 1e9] }
-    const full: TakeRequest = { subject: 'full', category: 0, quotas, costs: ONE }
+    const full: TakeRequest = { subject: 'full', set: 0, quotas, costs: ONE }
     const [admitted, refused] = await Promise.all([take(counters, 'c'), counters.take(full)])
     expect(sent).toEqual(['add'])
     expect([admitted.outcome, refused.outcome]).toEqual(['admitted', 'refused'])
@@ -73,7 +74,7 @@ describe.runIf(postgresTests)('the add statement', () => {
   it('takes that can never fit are refused without a statement', async () => {
     const { counters, sent } = await process()
     const quotas = { layers: [0, 1], limits: [0, 1e9] }
-    const requested = ['f', 'g'].map((subject) => counters.take({ subject, category: 0, quotas, costs: ONE }))
+    const requested = ['f', 'g'].map((subject) => counters.take({ subject, set: 0, quotas, costs: ONE }))
     expect((await Promise.all(requested)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
     expect(sent).toEqual([])
   })
@@ -82,7 +83,7 @@ describe.runIf(postgresTests)('the add statement', () => {
     const { counters, sent } = await process()
     const [, before] = await used(counters, 'd')
     const request = (subject: string): TakeRequest => {
-      return { subject, category: 0, quotas: { layers: [0, 1], limits: [1e9, before + 1] }, costs: ONE }
+      return { subject, set: 0, quotas: { layers: [0, 1], limits: [1e9, before + 1] }, costs: ONE }
     }
     sent.length = 0
     const answers = await Promise.all([counters.take(request('d')), counters.take(request('e'))])
@@ -95,15 +96,14 @@ describe.runIf(postgresTests)('the add statement', () => {
 
   it('a take with several rows of its own adds to all of them or to none', async () => {
     const layers = ['user', 'team'].map((name) => ({ name, shared: false }))
-    const schema: StoreSchema = {
-      ...SCHEMA,
-      categories: ['teams'],
-      layers: [...layers, { name: 'site', shared: true }],
-    }
+    const schema = apart(
+      uniform(SCHEMA.units, SCHEMA.layers[0]!.cells, [...layers, { name: 'site', shared: true }]),
+      'teams',
+    )
     const { counters, sent } = await process(schema)
     const request = (user: string, team: string, limit: number): TakeRequest => {
       const quotas = { layers: [0, 1, 2], limits: [1e9, limit, 1e9] }
-      return { subject: { user, team }, category: 0, quotas, costs: ONE }
+      return { subject: { user, team }, set: 0, quotas, costs: ONE }
     }
     await counters.take(request('u', 'full', 1))
     sent.length = 0
@@ -112,8 +112,8 @@ describe.runIf(postgresTests)('the add statement', () => {
     expect(answers.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'admitted'])
     expect(sent).toEqual(['add'])
     sent.length = 0
-    const { states } = await counters.read({ subject: { user: 'v', team: 'full' }, categories: [0], layers: [0, 1, 2] })
-    expect(states[0]?.filter((_, index) => index % 2 === 1)).toEqual([0, 1, 4])
+    const { states } = await counters.read({ subject: { user: 'v', team: 'full' }, set: 0, layers: [0, 1, 2] })
+    expect(states.filter((_, index) => index % 2 === 1)).toEqual([0, 1, 4])
   })
 
   it('the add statement opens ended windows, but only those that the cost concerns', async () => {
@@ -121,13 +121,13 @@ describe.runIf(postgresTests)('the add statement', () => {
       ['requests', 'tokens'],
       [windowCell({ label: 'short', lengthMs: 1 }, 'requests'), windowCell({ label: 'long', lengthMs: 3_600_000 })],
     )
-    const schema: StoreSchema = { ...SCHEMA, units: ['requests', 'tokens'], categories: ['units'], cells }
+    const schema = apart(uniform(['requests', 'tokens'], cells, SCHEMA.layers), 'units')
     const { counters, sent } = await process(schema)
     const subject = randomUUID()
     const quotas = { layers: [0, 1], limits: [1, 1e9, 1e9, 1e9] }
-    const requested = (costs: readonly number[]) => counters.take({ subject, category: 0, quotas, costs })
+    const requested = (costs: readonly number[]) => counters.take({ subject, set: 0, quotas, costs })
     const shortStart = async (): Promise<number | undefined> => {
-      return (await counters.read({ subject, categories: [0], layers: [0, 1] })).states[0]?.[0]
+      return (await counters.read({ subject, set: 0, layers: [0, 1] })).states[0]
     }
     const first = await requested([1, 5, 0])
     await expect.poll(shortStart).toBe(-1)
@@ -142,11 +142,11 @@ describe.runIf(postgresTests)('the add statement', () => {
   it('the add statement refills a bucket and moves its start when that is old', async () => {
     const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000, burst: 10 })])
     const clock = manualClock()
-    const { counters, sent } = await process({ ...SCHEMA, categories: ['bucket'], cells }, clock)
+    const { counters, sent } = await process(apart(withCells(SCHEMA, cells), 'bucket'), clock)
     const quotas = { layers: [0, 1], limits: [10, 1e9], rates: [10, 1e9] }
     const begin = clock.now()
     const requested = async (tokens: number) => {
-      const { outcome, states } = await counters.take({ subject: 'b', category: 0, quotas, costs: [tokens, 0] })
+      const { outcome, states } = await counters.take({ subject: 'b', set: 0, quotas, costs: [tokens, 0] })
       return [outcome, (states[0] ?? 0) - begin, states[1]]
     }
     expect(await requested(10)).toEqual(['admitted', 0, 10])
@@ -164,7 +164,7 @@ describe.runIf(postgresTests)('the add statement', () => {
   it('takes are decided again when the settings changed', async () => {
     const { counters, sent } = await process()
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    const request: TakeRequest = { subject: 's', category: 0, quotas, costs: ONE, settingsRevision: '' }
+    const request: TakeRequest = { subject: 's', set: 0, quotas, costs: ONE, settingsRevision: '' }
     expect((await counters.take(request)).outcome).toBe('admitted')
     const settings = sqlSettings({ db: kyselyOnPool(database.pool()) })
     const { revision } = await settings.write({ mode: 'normal' }, {})
@@ -175,16 +175,16 @@ describe.runIf(postgresTests)('the add statement', () => {
   })
 
   it('takes lock the row after a reset or a write by another policy', async () => {
-    const schema: StoreSchema = { ...SCHEMA, categories: ['two policies'] }
+    const schema = apart(SCHEMA, 'two-policies')
     const { counters, sent, store } = await process(schema)
     const start = (await take(counters, 'r')).states[0] ?? 0
-    await counters.reset({ subject: 'r', categories: [0], layers: [0] })
+    await counters.reset({ subject: 'r', limits: [0] })
     sent.length = 0
     const again = await take(counters, 'r')
     expect(again.states[0]).toBeGreaterThan(start)
     expect(sent).toContain('lockRows')
     const cells = cellsIn(['tokens'], [windowCell({ label: '5h', lengthMs: 5 * 3_600_000 })])
-    await take(store.open({ ...schema, cells }), 'r')
+    await take(store.open(withCells(schema, cells)), 'r')
     sent.length = 0
     expect((await take(counters, 'r')).states[1]).toBe(2)
     expect(sent).toContain('lockRows')
@@ -196,19 +196,17 @@ describe.runIf(postgresTests)('the add statement', () => {
     await take(counters, 'one')
     await take(counters, 'two')
     await admin.query(
-      `insert into quota_rows select 'personal/read/other ' || i, 0, '{}', 0 from generate_series(1, 60) i;
-      update quota_rows set cells = cells where key = 'personal/read/one'; analyze quota_rows`,
+      `insert into quota_rows select 'personal:other ' || i, 0, '{}', 0 from generate_series(1, 60) i;
+      update quota_rows set cells = cells where key = 'personal:one'; analyze quota_rows`,
     )
     const holder = await admin.connect()
-    await holder.query("begin; select * from quota_rows where key = 'personal/read/one' for update")
+    await holder.query("begin; select * from quota_rows where key = 'personal:one' for update")
     const taken = Promise.all([take(counters, 'two'), take(counters, 'one')])
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1)
     expect(sent).toContain('add')
     // Own rows, then shared ones: what comes after the row that is waited for is free.
-    await holder.query(
-      "select * from quota_rows where key in ('personal/read/two', 'site/read/') for update nowait; commit",
-    )
+    await holder.query("select * from quota_rows where key in ('personal:two', 'site:') for update nowait; commit")
     holder.release()
     expect((await taken).map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted'])
   })

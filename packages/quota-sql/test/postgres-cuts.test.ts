@@ -63,7 +63,7 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
       for (const _ of [1, 2]) await take(counters, 'waits')
       const admin = database.pool()
       const holder = await admin.connect()
-      await holder.query("begin; select * from quota_rows where key = 'personal/read/waits' for update")
+      await holder.query("begin; select * from quota_rows where key = 'personal:waits' for update")
       const waiting = async (): Promise<number | null> => {
         const where = "datname = current_database() and wait_event_type = 'Lock'"
         return (await admin.query(`select 1 from pg_stat_activity where ${where}`)).rowCount
@@ -84,7 +84,7 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
   it('a growth of a hold cut at any point happens once', { timeout: 600_000 }, () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)
-      const hold = { subject: 'holder', category: 0, id: idOf('hold') }
+      const hold = { subject: 'holder', set: 0, id: idOf('hold') }
       const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
       // As many digits from the beginning to the end: so every growth sends as many bytes.
       let tokens = 1_000

@@ -9,6 +9,7 @@ import { SCHEMA, take, used } from './support/counting.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
+import { apart } from './support/schemas.ts'
 
 /** Longer than an answer takes on a busy machine. */
 const DEADLINE_MS = 600
@@ -59,7 +60,7 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const options = '-c default_transaction_isolation=serializable'
     const all = [1, 2, 3].map(() => {
       const pool = database.pool({ options, max: 1 })
-      return postgresStore({ pool, deadlineMs: 10_000 }).open({ ...SCHEMA, categories: ['serial'] })
+      return postgresStore({ pool, deadlineMs: 10_000 }).open(apart(SCHEMA, 'serial'))
     })
     const [, before] = await used(all[0]!, 'p0')
     const requested = Array.from({ length: 150 }, (_, index) => take(all[index % 3]!, `p${index % 4}`))
@@ -125,7 +126,7 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const counters = onPool(pool).open(SCHEMA)
     await take(counters, 'x')
     const holder = await database.pool().connect()
-    await holder.query(`begin; select * from quota_rows where key = 'personal/read/x' for update`)
+    await holder.query(`begin; select * from quota_rows where key = 'personal:x' for update`)
     // Also where it is decided by what was seen of the row: nothing is sent with its commit that has to wait.
     const error = await errorOf(take(counters, 'x'))
     expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
@@ -140,7 +141,7 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const setup = database.pool()
     await take(onPool(setup).open(SCHEMA), 't')
     const holder = await database.pool().connect()
-    await holder.query(`begin; select * from quota_rows where key = 'personal/read/t' for update`)
+    await holder.query(`begin; select * from quota_rows where key = 'personal:t' for update`)
     for (const options of [{ query_timeout: 50 }, { lock_timeout: 20 }, { statement_timeout: 20 }]) {
       const pool = database.pool({ ...options, max: 1 })
       const from = ownTime()

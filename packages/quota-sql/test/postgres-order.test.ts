@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresStore, postgresStore } from '../src/index.ts'
 import { ONE, SCHEMA, take } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
+import { apart } from './support/schemas.ts'
 
 describe.runIf(postgresTests)('the order of takes on PostgreSQL', () => {
   const database = new TestDatabase()
@@ -16,11 +17,11 @@ describe.runIf(postgresTests)('the order of takes on PostgreSQL', () => {
   }
 
   it('takes of one tick are decided in order, if a shared layer applies to some of them alone', async () => {
-    const counters = store().open({ ...SCHEMA, categories: ['bypass'] })
+    const counters = store().open(apart(SCHEMA, 'bypass'))
     for (const _ of [1, 2]) await take(counters, 'first')
     const taken = (subject: string, layers: readonly number[]) => {
-      const quotas = { layers, limits: layers.map((layer) => (layer === 1 ? 4 : 1e9)) }
-      return counters.take({ subject, category: 0, quotas, costs: ONE })
+      const quotas = { layers, limits: [1e9, 4] }
+      return counters.take({ subject, set: 0, quotas, costs: ONE })
     }
     const replies = await Promise.all([taken('a', [0, 1]), taken('b', [1]), taken('c', [0, 1])])
     expect(replies.map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted', 'refused'])

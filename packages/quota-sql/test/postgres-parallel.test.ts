@@ -8,7 +8,6 @@ import {
   Layout,
   refund,
   roll,
-  type StoreSchema,
   usedIn,
   view,
   windowCell,
@@ -20,6 +19,7 @@ import { type PostgresStore, postgresStore, type SqlCounters } from '../src/inde
 import { idOf } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
+import { uniform } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 3_000 : 20
@@ -28,16 +28,12 @@ const PROCESSES = deep ? 64 : 8
 const LIMITS = [5, 7]
 const HOUR_MS = 3_600_000
 
-const ONE_ROW: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(
-    ['tokens'],
-    [1, 5].map((hours) => windowCell({ label: `${hours}h`, lengthMs: hours * HOUR_MS })),
-  ),
-  categories: ['read'],
-  layers: [{ name: 'personal', shared: false }],
-}
-const INSTANT = new Instant(new Layout(ONE_ROW.cells))
+const ROW_CELLS = cellsIn(
+  ['tokens'],
+  [1, 5].map((hours) => windowCell({ label: `${hours}h`, lengthMs: hours * HOUR_MS })),
+)
+const ONE_ROW = uniform(['tokens'], ROW_CELLS, [{ name: 'personal', shared: false }])
+const INSTANT = new Instant(new Layout(ONE_ROW))
 const CELLS = [0, 1]
 
 interface Operation {
@@ -56,7 +52,7 @@ interface Call {
 
 /** What a single machine answers, doing one call after the other; changes the cells. */
 function alone({ operation: { kind, cost }, startedAts }: Call, cells: number[], now: number): string {
-  INSTANT.moveTo(now, undefined, 1)
+  INSTANT.moveTo(now, undefined)
   const after = (c: number): number => INSTANT.after[c] ?? 0
   const seen = (): number[] => {
     const states: number[] = []
@@ -109,7 +105,7 @@ async function record(clients: readonly (readonly Operation[])[], all: readonly 
   let tick = 0
   const calls: Call[] = []
   const play = async (operations: readonly Operation[], counters: SqlCounters): Promise<void> => {
-    const row = { subject: 'u', category: 0, layers: [0] }
+    const row = { subject: 'u', set: 0, layers: [0] }
     let states: readonly number[] = []
     for (const operation of operations) {
       const { kind, cost } = operation
@@ -121,8 +117,8 @@ async function record(clients: readonly (readonly Operation[])[], all: readonly 
         if (reply.outcome === 'admitted') states = reply.states
         answer = JSON.stringify([reply.outcome, reply.states])
       } else if (kind === 'give-back') await counters.settle({ ...row, states, refunds: [cost], as: 'cancelled' })
-      else if (kind === 'reset') await counters.reset({ ...row, categories: [0] })
-      else answer = JSON.stringify((await counters.read({ ...row, categories: [0] })).states[0])
+      else if (kind === 'reset') await counters.reset({ subject: 'u', limits: CELLS })
+      else answer = JSON.stringify((await counters.read(row)).states)
       calls.push({ operation, from, until: tick++, answer, startedAts })
     }
   }
@@ -161,7 +157,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
 
   it('several processes never deadlock and charge what they admit', { timeout: 3_600_000 }, async () => {
     const layers = ['user', 'team', 'org'].map((name) => ({ name, shared: false }))
-    const schema: StoreSchema = { ...ONE_ROW, layers: [...layers, { name: 'site', shared: true }] }
+    const schema = uniform(ONE_ROW.units, ROW_CELLS, [...layers, { name: 'site', shared: true }])
     const quotas = { layers: [0, 1, 2, 3], limits: Array<number>(8).fill(1e9) }
     let [charged, doubtful, tries] = [0, 0, 0]
     const from = performance.now()
@@ -175,7 +171,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
       const store = postgresStore({ pool, deadlineMs: 10_000 })
       const counters = store.open(schema)
       const one = async (): Promise<void> => {
-        const row = { subject: { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }, category: 0 }
+        const row = { subject: { user: `u${any(60)}`, team: `t${any(30)}`, org: `o${any(10)}` }, set: 0 }
         // Half of them, and the refunds, go the general way.
         const id = Math.random() < 0.5 ? undefined : idOf(`${tries++}`)
         const { outcome, states } = await counters.take({ ...row, quotas, costs: [1, 0], id })
@@ -205,8 +201,8 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     while (performance.now() - from < HOT_MS) await admin.query('select pg_sleep(0.1); analyze quota_rows')
     await Promise.all(processes)
     const { rows } = await admin.query(
-      `select split_part(key, '/', 1) as layer, sum(cells[2]) as used from quota_rows
-       where key ~ '^(user|team|org|site)/' group by layer`,
+      `select split_part(key, ':', 1) as layer, sum(cells[2]) as used from quota_rows
+       where key ~ '^(user|team|org|site):' group by layer`,
     )
     const used = rows.map((row) => Number(row.used))
     expect(used).toEqual(Array(4).fill(used[0]))

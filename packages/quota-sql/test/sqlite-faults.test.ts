@@ -27,7 +27,7 @@ function newFile(): string {
 }
 
 function takeSync(counters: SyncCounters): unknown {
-  return counters.take({ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [9, 9] }, costs: ONE })
+  return counters.take({ subject: 'u', set: 0, quotas: { layers: [0, 1], limits: [9, 9] }, costs: ONE })
 }
 
 const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }> => {
@@ -108,7 +108,7 @@ describe('SQLite faults', () => {
     const path = newFile()
     const memory = memoryStore()
     memory.open(SCHEMA).take({
-      ...{ subject: 'u', category: 0, costs: ONE },
+      ...{ subject: 'u', set: 0, costs: ONE },
       quotas: { layers: [0, 1], limits: [9, 9] },
     })
     const store = sqliteStore({ database: connectTo(path), deadlineMs: 4_000 })

@@ -1,9 +1,10 @@
 import { memoryStore } from '@scoregw/quota'
-import { cellsIn, GRACE_MS, hash32, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, hash32, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
 import { ONE, SCHEMA, take, used } from './support/counting.ts'
+import { uniform, withCells } from './support/schemas.ts'
 import { connectTo } from './support/sqlite.ts'
 
 function tables() {
@@ -24,7 +25,7 @@ describe('stored rows', () => {
     const quotas = { layers: [0], limits: [10] }
     const takeBy = async (nonce: string, cost: number): Promise<string> => {
       const id = { id: 'job', nonce, fingerprint: 'work', ttlMs: 1_000 }
-      return (await counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], id })).outcome
+      return (await counters.take({ subject: 'u', set: 0, quotas, costs: [cost, 0], id })).outcome
     }
     expect(await takeBy('a', 1)).toBe('admitted')
     clock.advance(999)
@@ -43,8 +44,8 @@ describe('stored rows', () => {
     const quotas = { layers: [0], limits: [100] }
     const endsAt = async (id: string): Promise<unknown> => {
       const reservationId = { id, nonce: id, fingerprint: 'work', ttlMs: 1_000 }
-      await counters.take({ subject: 'u', category: 0, quotas, costs: [1, 0], id: reservationId, hold })
-      const found = database.prepare("select ends_at from quota_rows where key like '//%'").all()
+      await counters.take({ subject: 'u', set: 0, quotas, costs: [1, 0], id: reservationId, hold })
+      const found = database.prepare("select ends_at from quota_rows where key like ':%'").all()
       return (found as { ends_at: unknown }[])[0]?.ends_at
     }
     const first = clock.now() + 600_000
@@ -58,9 +59,9 @@ describe('stored rows', () => {
   it('a row keeps the counters of limits that this version doesn’t know', async () => {
     const { database, cells, layoutOf } = tables()
     const clock = manualClock()
-    const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
+    const schema = uniform(SCHEMA.units, SCHEMA.layers[0]?.cells ?? [], SCHEMA.layers.slice(0, 1))
     const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0], limits: [10] }, costs: ONE }
+    const request = { subject: 'u', set: 0, quotas: { layers: [0], limits: [10] }, costs: ONE }
     await counters.take(request)
     const list = `later kind of limit\n${layoutOf()}`
     database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), list)
@@ -76,10 +77,7 @@ describe('stored rows', () => {
     const { database, cells, layoutOf } = tables()
     const clock = manualClock()
     const store = sqliteStore({ database, clock })
-    const other: StoreSchema = {
-      ...SCHEMA,
-      cells: cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000 })]),
-    }
+    const other = withCells(SCHEMA, cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000 })]))
     const [both, plain] = ['rolling 1h 3600000\nrolling 1m 60000', 'rolling 1h 3600000']
     await take(store.open(other), 'u')
     await take(store.open(SCHEMA), 'u')
@@ -96,7 +94,7 @@ describe('stored rows', () => {
 
   it('a row whose list of limits has another list’s hash is rejected', async () => {
     const { database } = tables()
-    const list = SCHEMA.cells.map(({ identity }) => identity).join('\n')
+    const list = (SCHEMA.layers[0]?.cells ?? []).map(({ identity }) => identity).join('\n')
     database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), 'another list')
     const counters = sqliteStore({ database, clock: manualClock() }).open(SCHEMA)
     await expect(take(counters, 'u')).rejects.toMatchObject({ code: 'store_mismatch' })
@@ -109,7 +107,7 @@ describe('stored rows', () => {
     await take(counters, 'u')
     const before = [cells(), database.prepare('select total_changes() as changes').all()]
     const quotas = { layers: [0, 1], limits: [1, 1] }
-    expect((await counters.take({ subject: 'u', category: 0, quotas, costs: ONE })).outcome).toBe('refused')
+    expect((await counters.take({ subject: 'u', set: 0, quotas, costs: ONE })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
@@ -118,7 +116,7 @@ describe('stored rows', () => {
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, category: 0, quotas, costs: ONE })
+    for (const subject of ['a', 'a', 'b']) before.take({ subject, set: 0, quotas, costs: ONE })
     const store = sqliteStore({ database: tables().database, clock })
     const counters = store.open(SCHEMA)
     await take(counters, 'b')
@@ -129,9 +127,9 @@ describe('stored rows', () => {
 
   it('the synchronous SQLite store charges and refuses by its stored rows', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
-    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: ONE }
+    const request = { subject: 'u', set: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: ONE }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
-    expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
+    expect(counters.read({ subject: 'u', set: 0, layers: [0, 1] }).states[1]).toBe(2)
   })
 
   it('missing tables and tables of another version are rejected', () => {

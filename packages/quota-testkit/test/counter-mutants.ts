@@ -6,7 +6,7 @@ import {
   CLOSED,
   type ResetRequest,
   type SettleRequest,
-  type Subject,
+  type SubjectKeys,
   type TakeReply,
   type TakeRequest,
   usedIn,
@@ -17,12 +17,12 @@ import type { Mutant } from './mutant.ts'
 /** Counters that write the texts of subjects in a way of their own. */
 function rekeyed(encode: (text: string) => string): typeof MapCounters {
   return class extends MapCounters {
-    override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
+    override cells(subject: SubjectKeys, limits: readonly number[]): Cell[] {
       const encoded =
         typeof subject === 'string'
           ? encode(subject)
-          : Object.fromEntries(Object.entries(subject).map(([layer, key]) => [layer, encode(key)]))
-      return super.cells(encoded, category, layers)
+          : Object.fromEntries(Object.entries(subject).map(([layer, key]) => [layer, encode(key ?? '')]))
+      return super.cells(encoded, limits)
     }
   }
 }
@@ -36,8 +36,15 @@ function settling(change: (request: SettleRequest, counters: MapCounters) => Set
   }
 }
 
-function cellsOf(counters: MapCounters, { subject, category, layers }: SettleRequest): Cell[] {
-  return counters.cells(subject, category, layers)
+function cellsOf(counters: MapCounters, { subject, set, layers }: SettleRequest): Cell[] {
+  return counters.counted(subject, set, layers)
+}
+
+/** The states that these cells have, as they are. */
+function statesOf({ data }: MapCounters, cells: readonly Cell[]): number[] {
+  const states = [...data.layout.blank]
+  for (const [pair, , , at] of cells) states.splice(2 * at, 2, ...pair)
+  return states
 }
 
 class EvictsTheOldest extends MapCounters {
@@ -45,7 +52,7 @@ class EvictsTheOldest extends MapCounters {
     const reply = super.decide(request, now)
     const { cells, schema } = this.data
     for (const key of cells.keys()) {
-      if (cells.size <= 3 * schema.cells.length * schema.layers.length) break
+      if (cells.size <= 3 * (schema.sets[0]?.length ?? 0)) break
       cells.delete(key)
     }
     return reply
@@ -53,9 +60,9 @@ class EvictsTheOldest extends MapCounters {
 }
 
 class FullTooLate extends MapCounters {
-  override cell(names: readonly unknown[], window: CellSchema): Cell {
+  override cell(names: readonly unknown[], window: CellSchema, at: number): Cell {
     const before = this.data.cells.size
-    const cell = super.cell(names, window)
+    const cell = super.cell(names, window, at)
     if (this.data.cells.size > before && before >= 4) throw new QuotaError('store_full', 'no room')
     return cell
   }
@@ -70,11 +77,11 @@ function notAtomic(clock: Clock): AsyncStore {
       const counters = store.open(schema) as MapCounters
       return {
         async take(request) {
-          const { subject, category, quotas, costs } = request
-          const cells = counters.cells(subject, category, quotas.layers)
+          const { subject, set, quotas, costs } = request
+          const cells = counters.counted(subject, set, quotas.layers)
           const now = clock.now()
           const free = cells.every(
-            ([pair, lengthMs, unit], at) =>
+            ([pair, lengthMs, unit, at]) =>
               usedIn(pair, 0, now - lengthMs) + (costs[unit] ?? 0) <= Number(quotas.limits[at]),
           )
           await Promise.resolve()
@@ -96,14 +103,14 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
     seed: 5,
     Counters: settling((request, counters) => ({
       ...request,
-      states: cellsOf(counters, request).flatMap(([pair]) => pair),
+      states: statesOf(counters, cellsOf(counters, request)),
     })),
   },
   {
     fault: 'a refund reopens a window that a reset closed',
     seed: 12,
     Counters: settling((request, counters) => {
-      for (const [at, [pair]] of cellsOf(counters, request).entries()) {
+      for (const [pair, , , at] of cellsOf(counters, request)) {
         if (pair[1] === CLOSED && pair[0] === request.states[2 * at]) pair[1] = 0
       }
       return request
@@ -136,10 +143,10 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    fault: 'a reset closes all categories',
+    fault: 'a reset closes all limits',
     Counters: class extends MapCounters {
       override reset(request: ResetRequest): void {
-        super.reset({ ...request, categories: this.data.schema.categories.map((_, index) => index) })
+        super.reset({ ...request, limits: this.data.schema.sets[0] ?? [] })
       }
     },
   },
@@ -152,25 +159,25 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'categories share their counters',
+    fault: 'layers of one owner share their counters',
     Counters: class extends MapCounters {
-      override cells(subject: Subject, _: number, layers: readonly number[]): Cell[] {
-        return super.cells(subject, 0, layers)
+      override cell([layer, ...names]: readonly unknown[], window: CellSchema, at: number): Cell {
+        return super.cell([String(layer).split('/')[0], ...names], window, at)
       }
     },
   },
   {
     fault: 'the shared layer is counted for each subject',
     Counters: class extends MapCounters {
-      #subject: Subject = ''
+      #subject: SubjectKeys = ''
 
-      override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
+      override cells(subject: SubjectKeys, limits: readonly number[]): Cell[] {
         this.#subject = subject
-        return super.cells(subject, category, layers)
+        return super.cells(subject, limits)
       }
 
-      override cell(names: readonly unknown[], window: CellSchema): Cell {
-        return super.cell([...names, this.#subject], window)
+      override cell(names: readonly unknown[], window: CellSchema, at: number): Cell {
+        return super.cell([...names, this.#subject], window, at)
       }
     },
   },

@@ -9,7 +9,7 @@ import {
   type ResetRequest,
   type SettleRequest,
   type StoreSchema,
-  type Subject,
+  type SubjectKeys,
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
@@ -31,36 +31,39 @@ class Server {
 
 export type Faults = Readonly<Partial<Record<'revision' | 'damage' | 'expiry' | 'deadline', string>>>
 
-function nameOf({ layer, category, key }: RowName): string {
-  return JSON.stringify([layer, category, key])
+function nameOf({ layer, key }: RowName): string {
+  return JSON.stringify([layer, key])
 }
 
 /** Counters on a server that can be damaged, and that forget a row when they have said so. */
 function countersOn(server: Server, faults: Faults): typeof MapCounters {
   return class ServedCounters extends MapCounters {
-    rows(subject: Subject, category: number, layers: readonly number[]): string[] {
-      const { schema } = this.data
-      return layers.flatMap((index) => {
-        const layer = schema.layers[index]
-        const named = schema.categories[category] ?? ''
-        return layer ? [nameOf({ layer: layer.name, category: named, key: layerKey(layer, subject) })] : []
-      })
+    /** The rows of some limits, with their limits. */
+    rows(subject: SubjectKeys, limits: readonly number[]): Map<string, number[]> {
+      const { schema, layout } = this.data
+      const rows = new Map<string, number[]>()
+      for (const at of limits) {
+        const layer = schema.layers[layout.layerOf[at] ?? -1]
+        const name = layer ? nameOf({ layer: layer.name, key: layerKey(layer, subject) }) : ''
+        rows.set(name, [...(rows.get(name) ?? []), at])
+      }
+      return rows
     }
 
-    override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
-      const isDamaged = this.rows(subject, category, layers).some((row) => server.damaged.has(row))
+    override cells(subject: SubjectKeys, limits: readonly number[]): Cell[] {
+      const isDamaged = [...this.rows(subject, limits).keys()].some((row) => server.damaged.has(row))
       if (isDamaged) throw new QuotaError('damaged_row' as 'store_error', 'a row cannot be read')
-      return super.cells(subject, category, layers)
+      return super.cells(subject, limits)
     }
 
     override take(request: TakeRequest): TakeReply {
-      const { settingsRevision, subject, category, quotas } = request
+      const { settingsRevision } = request
       if (settingsRevision !== undefined && this.isStale(settingsRevision)) {
         if (faults.revision === 'charges what is stale') super.take(request)
         return { outcome: 'stale', now: server.clock.now(), states: [], settingsRevision: server.revision }
       }
       const reply = super.take(request)
-      this.keep(subject, category, quotas.layers)
+      this.keep(request.subject, request.set, request.quotas.layers)
       return reply
     }
 
@@ -74,32 +77,35 @@ function countersOn(server: Server, faults: Faults): typeof MapCounters {
 
     override settle(request: SettleRequest): void {
       super.settle(request)
-      this.keep(request.subject, request.category, request.layers)
+      this.keep(request.subject, request.set, request.layers)
     }
 
     override reset(request: ResetRequest): void {
-      for (const category of request.categories) {
-        const rows = this.rows(request.subject, category, request.layers)
-        if (faults.damage !== 'cannot be mended') this.mend(request, category, rows)
-      }
+      if (faults.damage !== 'cannot be mended') this.mend(request)
       super.reset(request)
-      for (const category of request.categories) this.keep(request.subject, category, request.layers)
+      this.keepRows(request.subject, request.limits)
     }
 
-    mend({ subject, layers }: ResetRequest, category: number, rows: readonly string[]): void {
-      for (const [at, row] of rows.entries()) {
+    mend({ subject, limits }: ResetRequest): void {
+      for (const [row, its] of this.rows(subject, limits)) {
         if (!server.damaged.delete(row)) continue
         const start = faults.damage === 'begins at the instant' ? CLOSED : server.clock.now()
-        for (const [pair] of super.cells(subject, category, layers.slice(at, at + 1))) pair.splice(0, 2, start, CLOSED)
+        for (const [pair] of super.cells(subject, its)) pair.splice(0, 2, start, CLOSED)
       }
+    }
+
+    keep(subject: SubjectKeys, set: number, layers: readonly number[]): void {
+      const counted = this.data.layout.counted[set] ?? []
+      this.keepRows(
+        subject,
+        layers.flatMap((layer) => counted[layer] ?? []),
+      )
     }
 
     /** Remembers for how long the rows have to be kept. */
-    keep(subject: Subject, category: number, layers: readonly number[]): void {
-      for (const [at, row] of this.rows(subject, category, layers).entries()) {
-        const ends = super.cells(subject, category, layers.slice(at, at + 1)).map(([pair, lengthMs]) => {
-          return Number(pair[0]) + lengthMs + GRACE_MS
-        })
+    keepRows(subject: SubjectKeys, limits: readonly number[]): void {
+      for (const [row, its] of this.rows(subject, limits)) {
+        const ends = super.cells(subject, its).map(([pair, lengthMs]) => Number(pair[0]) + lengthMs + GRACE_MS)
         const before = faults.expiry === 'goes by the last writer' ? 0 : (server.keptUntil.get(row) ?? 0)
         if (faults.expiry === 'stays as it was' && before > 0) continue
         server.keptUntil.set(row, Math.max(before, ...ends))
@@ -138,6 +144,7 @@ export function fullFactory(faults: Faults = {}): StoreFactory {
     const store = mapStore(clock, countersOn(server, faults))
     const whole: AsyncStore = {
       sync: false,
+      can: { sets: true },
       deadlineMs: 20,
       open(schema: StoreSchema) {
         return served(server, store.open(schema) as MapCounters, faults.deadline === undefined ? 20 : undefined)
@@ -156,7 +163,7 @@ export function fullFactory(faults: Faults = {}): StoreFactory {
         const before = new TextEncoder().encode(nameOf(row))
         if (Buffer.compare(change(before), before) !== 0) server.damaged.add(nameOf(row))
       },
-      keptForMs: (row) => (server.keptUntil.get(nameOf(row)) ?? 0) - clock.now(),
+      keptForMs: (row) => Math.max(0, (server.keptUntil.get(nameOf(row)) ?? 0) - clock.now()),
       silence() {
         server.isSilent = true
       },

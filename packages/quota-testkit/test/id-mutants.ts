@@ -127,17 +127,17 @@ export const ID_MUTANTS: readonly Mutant[] = [
   {
     fault: 'the parts of an id are glued together',
     unseenByHistories: true,
-    Counters: keyedBy((request, id, counters) => `${request.category}:${ownKeys(counters, request)[0]}:${id}`),
+    Counters: keyedBy((request, id, counters) => `${ownKeys(counters, request)[0]}:${id}`),
   },
   {
     fault: 'an id belongs to the keys in all layers',
     seed: 18,
-    Counters: keyedBy((request, id, counters) => [request.category, id, ...ownKeys(counters, request)]),
+    Counters: keyedBy((request, id, counters) => [id, ...ownKeys(counters, request)]),
   },
   {
-    fault: 'an id belongs to the place of its category',
+    fault: 'an id belongs to the limits that count it',
     seed: 8,
-    Counters: keyedBy((request, id, counters) => [request.category, id, ownKeys(counters, request)[0]]),
+    Counters: keyedBy((request, id, counters) => [request.set, id, ownKeys(counters, request)[0]]),
   },
   { fault: 'an id is forgotten 1 ms too early', Counters: rememberingUntil((now) => now + 1) },
   { fault: 'an id is remembered for ever', seed: 2, Counters: rememberingUntil(() => 0) },

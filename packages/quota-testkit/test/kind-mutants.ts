@@ -3,6 +3,7 @@ import type {
   GrowRequest,
   HoldReply,
   ListHoldsReply,
+  Owner,
   ResetRequest,
   SettleHoldReply,
   SettleHoldRequest,
@@ -57,8 +58,8 @@ function afterTaking(
   }
 }
 
-function whereOf({ subject, category, quotas, periods }: TakeRequest): Where {
-  return { subject, category, ...quotas, periods }
+function whereOf({ subject, set, quotas, periods }: TakeRequest): Where {
+  return { subject, set, ...quotas, periods }
 }
 
 /** Stores that are wrong in one way each about windows of the calendar. */
@@ -70,18 +71,18 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
         return super.now
       }
 
-      override spans(where: Where, slot: number): (ModelSpan | undefined)[] {
+      override span(where: Where, at: number): ModelSpan | undefined {
         const before = new ModelledCounters(this.schema, this.model)
         Object.defineProperty(before, 'now', { value: this.now - 1 })
-        return super.spans(where, slot).map((span, at) => before.spans(where, slot)[at] ?? span)
+        return before.span(where, at) ?? super.span(where, at)
       }
     },
   ),
   mutant(
     'the clock is never outside of the periods',
     class extends ModelledCounters {
-      override spans(where: Where, slot: number): (ModelSpan | undefined)[] {
-        return super.spans(where, slot).map((span) => span ?? { periodStart: this.now, periodEnd: this.now + 1_000 })
+      override span(where: Where, at: number): ModelSpan | undefined {
+        return super.span(where, at) ?? { periodStart: this.now, periodEnd: this.now + 1_000 }
       }
     },
   ),
@@ -113,9 +114,10 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     'a calendar window opens twice at one start',
     class extends ModelledCounters {
       override reset(request: ResetRequest): void {
-        for (const category of request.categories)
-          for (const name of this.names({ ...request, category }))
-            if (name.includes('calendar')) delete this.model.state.windows[name]
+        for (const at of request.limits) {
+          const name = this.name(request.subject, at)
+          if (name.includes('calendar')) delete this.model.state.windows[name]
+        }
         super.reset(request)
       }
     },
@@ -124,9 +126,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     'tokens go back to whatever period it is',
     class extends ModelledCounters {
       override settle(request: SettleRequest): void {
-        const names = this.names(request)
         const states = request.states.map((value, at) => {
-          const name = names[Math.floor(at / 2)] ?? ''
+          const name = this.name(request.subject, Math.floor(at / 2))
           return at % 2 === 0 && name.includes('calendar')
             ? (this.model.state.windows[name]?.startedAt ?? value)
             : value
@@ -140,17 +141,18 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     class extends ModelledCounters {
       #periods: readonly number[] | undefined
 
-      override spans(where: Where, slot: number): (ModelSpan | undefined)[] {
+      override span(where: Where, at: number): ModelSpan | undefined {
         this.#periods ??= where.periods
-        return super.spans({ ...where, periods: this.#periods }, slot)
+        return super.span({ ...where, periods: this.#periods }, at)
       }
     },
   ),
   mutant(
     'all layers have the periods of the first',
     class extends ModelledCounters {
-      override spans(where: Where): (ModelSpan | undefined)[] {
-        return super.spans(where, 0)
+      override span(where: Where, at: number): ModelSpan | undefined {
+        const { first } = this.layout.rows[this.layout.layerOf[at] ?? 0] ?? { first: 0 }
+        return super.span(where, at - first)
       }
     },
   ),
@@ -198,8 +200,7 @@ export const SLOTS_MUTANTS: readonly Mutant[] = [
     class extends ModelledCounters {
       override reset(request: ResetRequest): void {
         super.reset(request)
-        for (const category of request.categories)
-          for (const name of this.names({ ...request, category })) delete this.model.state.slots[name]
+        for (const at of request.limits) delete this.model.state.slots[this.name(request.subject, at)]
       }
     },
   ),
@@ -460,7 +461,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
     'a repeated reservation is one hold too many',
     class extends ModelledCounters {
       override take(request: TakeRequest): TakeReply {
-        const owner = request.subject as string
+        const owner = this.owner(request.subject)
         const isFull = request.hold && this.model.open(owner).length >= request.hold.maxHolds
         return isFull ? { outcome: 'too_many_holds', now: this.now, states: [] } : super.take(request)
       }
@@ -491,7 +492,8 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
     'all holds are listed, whoever has them',
     class extends ModelledCounters {
       override list(): ListHoldsReply {
-        const subjects = new Set(this.model.open().map(([, record]) => record.hold?.owner ?? ''))
+        const owners = this.model.open().map(([, record]) => JSON.parse(record.hold?.owner ?? '') as Owner)
+        const subjects = new Set(owners.map(({ key }) => key))
         return { now: this.now, holds: [...subjects].flatMap((subject) => super.list(subject).holds) }
       }
     },
@@ -502,16 +504,6 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
       override list(subject: string): ListHoldsReply {
         const { now, holds } = super.list(subject)
         return { now, holds: [...holds].sort((a, b) => a.takenAt - b.takenAt) }
-      }
-    },
-  ),
-  mutant(
-    'a hold belongs to the place of its category',
-    class extends ModelledCounters {
-      override id(...[request, id]: Parameters<ModelledCounters['id']>): ReturnType<ModelledCounters['id']> {
-        const of = super.id(request, id)
-        const [, owner, text] = JSON.parse(of.name) as [string, string, string]
-        return { ...of, name: JSON.stringify([String(request.category), owner, text]) }
       }
     },
   ),

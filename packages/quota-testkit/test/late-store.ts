@@ -8,6 +8,7 @@ const ForeignPromise = runInNewContext('Promise') as PromiseConstructor
 export function lateStore(store: SyncStore): AsyncStore {
   return {
     sync: false,
+    can: store.can,
     open(schema) {
       const counters = store.open(schema)
       const later =

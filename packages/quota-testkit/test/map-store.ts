@@ -1,8 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import * as row from '@scoregw/quota/store'
 
-/** One window of one counter, and which of the costs it counts. */
-export type Cell = readonly [startedAtAndUsed: number[], lengthMs: number, unit: number]
+/** One window of one counter, which of the costs it counts, and its limit's position. */
+export type Cell = readonly [startedAtAndUsed: number[], lengthMs: number, unit: number, at: number]
 
 export interface IdRecord extends row.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
@@ -13,6 +13,7 @@ export interface IdRecord extends row.ReservationId {
 export interface MapData {
   readonly clock: Clock
   readonly schema: row.StoreSchema
+  readonly layout: row.Layout
   readonly cells: Map<string, number[]>
   readonly ids: Map<string, IdRecord>
 }
@@ -25,7 +26,8 @@ export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounter
   }
   return {
     sync: true,
-    open: (schema) => new Counters({ clock, schema, ...kept }),
+    can: { sets: true },
+    open: (schema) => new Counters({ clock, schema, layout: new row.Layout(schema), ...kept }),
   }
 }
 
@@ -56,9 +58,9 @@ export class MapCounters implements row.SyncCounters {
    * Looks at every window first, and writes only when all of them have
    * room. Windows of units that cost nothing are left alone.
    */
-  decide({ subject, category, quotas, costs }: row.TakeRequest, now: number): row.TakeReply {
-    const cells = this.cells(subject, category, quotas.layers)
-    const fits = cells.every(([pair, lengthMs, unit], at) => {
+  decide({ subject, set, quotas, costs }: row.TakeRequest, now: number): row.TakeReply {
+    const cells = this.counted(subject, set, quotas.layers)
+    const fits = cells.every(([pair, lengthMs, unit, at]) => {
       const cost = costs[unit] ?? 0
       const used = row.usedIn(pair, 0, now - lengthMs)
       return cost === 0 || used + cost <= Number(quotas.limits[at])
@@ -77,47 +79,55 @@ export class MapCounters implements row.SyncCounters {
     }
   }
 
-  read({ subject, categories, layers }: row.ReadRequest): row.ReadReply {
+  read({ subject, set, layers }: row.ReadRequest): row.ReadReply {
     const now = this.data.clock.now()
-    return {
-      now,
-      states: categories.map((category) => this.view(this.cells(subject, category, layers), now)),
-    }
+    return { now, states: this.view(this.counted(subject, set, layers), now) }
   }
 
   settle(request: row.SettleRequest): void {
-    const { subject, category, layers, states, refunds, id } = request
+    const { subject, set, layers, states, refunds, id } = request
     if (id && !this.settleId(request, id)) return
-    const cells = this.cells(subject, category, layers)
-    for (const [at, [pair, , unit]] of cells.entries()) row.refund(pair, 0, Number(states[2 * at]), refunds[unit] ?? 0)
+    for (const [pair, , unit, at] of this.counted(subject, set, layers))
+      row.refund(pair, 0, Number(states[2 * at]), refunds[unit] ?? 0)
   }
 
-  reset({ subject, categories, layers }: row.ResetRequest): void {
-    for (const category of categories) for (const [pair] of this.cells(subject, category, layers)) row.close(pair, 0)
+  reset({ subject, limits }: row.ResetRequest): void {
+    for (const [pair] of this.cells(subject, limits)) row.close(pair, 0)
+  }
+
+  /** The cells of a set in some layers. */
+  counted(subject: row.SubjectKeys, set: number, layers: readonly number[]): Cell[] {
+    const counted = this.data.layout.counted[set] ?? []
+    return this.cells(
+      subject,
+      layers.flatMap((layer) => counted[layer] ?? []),
+    )
   }
 
   /**
    * By names and never by places, so that another schema finds what it
    * knows. As JSON no two keys are one text.
    */
-  cells(subject: row.Subject, category: number, layers: readonly number[]): Cell[] {
-    const { categories, cells, layers: all } = this.data.schema
-    const named = layers.flatMap((index) => all[index] ?? [])
-    const names = named.map((layer) => [layer.name, categories[category], row.layerKey(layer, subject)])
-    return names.flatMap((of) => cells.map((each) => this.cell(of, each)))
+  cells(subject: row.SubjectKeys, limits: readonly number[]): Cell[] {
+    const { layout, schema } = this.data
+    return limits.flatMap((at) => {
+      const layer = schema.layers[layout.layerOf[at] ?? -1]
+      const cell = layout.cells[at]
+      return layer && cell ? [this.cell([layer.name, row.layerKey(layer, subject)], cell, at)] : []
+    })
   }
 
-  cell(names: readonly unknown[], { identity, lengthMs, unit }: row.CellSchema): Cell {
+  cell(names: readonly unknown[], { identity, lengthMs, unit }: row.CellSchema, at: number): Cell {
     const key = JSON.stringify([...names, identity])
     const kept = this.data.cells.get(key)
     const pair = kept ?? [row.CLOSED, row.CLOSED]
     this.data.cells.set(key, pair)
-    return [pair, lengthMs, unit]
+    return [pair, lengthMs, unit, at]
   }
 
   view(cells: readonly Cell[], now: number): number[] {
-    const state: number[] = []
-    for (const [at, [pair, lengthMs]] of cells.entries()) row.view(pair, 0, now - lengthMs, now, state, 2 * at)
+    const state = [...this.data.layout.blank]
+    for (const [pair, lengthMs, , at] of cells) row.view(pair, 0, now - lengthMs, now, state, 2 * at)
     return state
   }
 
@@ -153,7 +163,7 @@ export class MapCounters implements row.SyncCounters {
     })
   }
 
-  idKey({ subject, category }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
-    return JSON.stringify([this.data.schema.categories[category], row.idOwnerKey(this.data.schema, subject), id])
+  idKey({ subject }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
+    return JSON.stringify([row.ownerOf(this.data.schema, subject), id])
   }
 }

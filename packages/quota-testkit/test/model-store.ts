@@ -8,10 +8,12 @@ import {
   type HoldRecord,
   type HoldRef,
   type HoldReply,
-  idOwnerKey,
+  keyName,
   Layout,
   type ListHoldsReply,
   layerKey,
+  type Owner,
+  ownerOf,
   periodAt,
   type ReadReply,
   type ReadRequest,
@@ -21,7 +23,7 @@ import {
   type SettleRequest,
   type StoreAbilities,
   type StoreSchema,
-  type Subject,
+  type SubjectKeys,
   type SyncCounters,
   type SyncHolds,
   type SyncStore,
@@ -32,10 +34,10 @@ import { ModelCounters, type ModelId, type ModelLimit } from '../src/model/model
 import type { ModelCosts, ModelRecord } from '../src/model/model-records.ts'
 import type { ModelSpan } from '../src/model/model-windows.ts'
 
-/** Which cells of which rows, and where the request has their periods. */
+/** Which limits of which layers, and where the request has their numbers. */
 export interface Where {
-  readonly subject: Subject
-  readonly category: number
+  readonly subject: SubjectKeys
+  readonly set: number
   readonly layers: readonly number[]
   readonly limits?: readonly number[] | undefined
   readonly rates?: readonly number[] | undefined
@@ -45,7 +47,14 @@ export interface Where {
 /** What ids were answered with, for those who ask again. */
 const answers = new WeakMap<ModelRecord, readonly number[]>()
 
-const ABILITIES: StoreAbilities = { calendar: true, bucket: true, holds: true, concurrency: 'all', fit: true }
+const ABILITIES: StoreAbilities = {
+  calendar: true,
+  bucket: true,
+  holds: true,
+  concurrency: 'all',
+  fit: true,
+  sets: true,
+}
 
 /** The model as a store: it can all that a store can, and is what stores with one fault are made of. */
 export function modelStore(
@@ -65,7 +74,7 @@ export class ModelledCounters implements SyncCounters {
 
   constructor(schema: StoreSchema, model: ModelCounters) {
     this.schema = schema
-    this.layout = new Layout(schema.cells)
+    this.layout = new Layout(schema)
     this.model = model
   }
 
@@ -76,14 +85,14 @@ export class ModelledCounters implements SyncCounters {
   take(request: TakeRequest): TakeReply {
     const { now } = this
     this.end()
-    const { subject, category, quotas, costs, hold } = request
-    const where = { subject, category, ...quotas, periods: request.periods }
+    const { subject, set, quotas, costs, hold } = request
+    const where = { subject, set, ...quotas, periods: request.periods }
     const windows = this.windows(where)
     if (windows === undefined) return { outcome: 'stale', now, states: [] }
     const id = request.id && this.id(request, request.id)
     const terms = hold && {
       ...hold,
-      owner: idOwnerKey(this.schema, subject),
+      owner: this.owner(subject),
       slots: costs.at(-1) === 1 ? this.slots(where) : [],
     }
     const { outcome, endsAt } = this.model.take({ costs: this.named(costs), windows, id, hold: terms })
@@ -96,28 +105,26 @@ export class ModelledCounters implements SyncCounters {
     return { outcome, now, states, endsAt }
   }
 
-  read({ subject, categories, layers, periods }: ReadRequest): ReadReply {
+  read(where: ReadRequest): ReadReply {
     const { now } = this
     this.end()
-    const wheres = categories.map((category) => ({ subject, category, layers, periods }))
-    const isStale = wheres.some((where) => this.windows(where) === undefined)
-    return isStale ? { now, states: [], isStale } : { now, states: wheres.map((where) => this.view(where)) }
+    const isStale = this.windows(where) === undefined
+    return isStale ? { now, states: [], isStale } : { now, states: this.view(where) }
   }
 
   settle(request: SettleRequest): void {
     this.end()
-    const { subject, category, layers, states, refunds, as, id } = request
+    const { states, refunds, as, id } = request
     if (id && !this.model.settleId(this.id(request, id), as)) return
-    for (const [at, name] of this.names({ subject, category, layers }).entries()) {
-      const { unit } = this.layout.cells[at % this.layout.size] ?? { unit: 0 }
-      this.model.windows.refund(name, states[2 * at] ?? -1, refunds[unit] ?? 0)
+    for (const at of this.positions(request)) {
+      const amount = refunds[this.layout.units[at] ?? 0] ?? 0
+      this.model.windows.refund(this.name(request.subject, at), states[2 * at] ?? -1, amount)
     }
   }
 
-  reset({ subject, categories, layers }: ResetRequest): void {
+  reset({ subject, limits }: ResetRequest): void {
     this.end()
-    for (const category of categories)
-      for (const name of this.names({ subject, category, layers })) this.model.windows.close(name)
+    for (const at of limits) this.model.windows.close(this.name(subject, at))
   }
 
   readonly holds: SyncHolds = {
@@ -166,20 +173,23 @@ export class ModelledCounters implements SyncCounters {
     return { outcome, now, ...settled, added: added && amounts(added), states: isAdded ? this.view(where) : [] }
   }
 
-  list(subject: Subject): ListHoldsReply {
+  list(subject: SubjectKeys): ListHoldsReply {
     this.end()
-    const holds = this.model.open(idOwnerKey(this.schema, subject)).flatMap(([name, record, endsAt]): HoldRecord[] => {
-      const [categoryName, , id] = JSON.parse(name) as [string, string, string]
-      const category = this.schema.categories.indexOf(categoryName)
-      if (category < 0) return []
-      const layers = [this.schema.layers.findIndex(({ shared }) => !shared)]
-      const charged = this.names({ subject, category, layers }).flatMap((window) => {
-        const { startedAt, amount } = record.charged[window] ?? { startedAt: -1, amount: 0 }
+    const { by } = ownerOf(this.schema, subject)
+    const holds = this.model.open(this.owner(subject)).map(([name, record, endsAt]): HoldRecord => {
+      const [, id] = JSON.parse(name) as [Owner, string]
+      const charged = this.layout.layerOf.flatMap((index, at) => {
+        const layer = this.schema.layers[index]
+        const isOwners = layer !== undefined && !layer.shared && keyName(layer) === by
+        const { startedAt, amount } = (isOwners && record.charged[this.name(subject, at)]) || {
+          startedAt: -1,
+          amount: 0,
+        }
         return [startedAt, amount]
       })
       const { holder: nonce, use: fingerprint } = record
       const takenAt = record.hold?.takenAt ?? 0
-      return [{ category, id, nonce, fingerprint, costs: costsOf(record), takenAt, endsAt, charged }]
+      return { id, nonce, fingerprint, costs: costsOf(record), takenAt, endsAt, charged }
     })
     return { now: this.now, holds }
   }
@@ -191,9 +201,12 @@ export class ModelledCounters implements SyncCounters {
     for (const [name, record, endsAt] of due) this.#ended.push(ended(name, record, endsAt))
   }
 
-  id(request: Pick<HoldRef, 'subject' | 'category'>, { id, nonce, fingerprint, ttlMs }: HoldRef['id']): ModelId {
-    const category = this.schema.categories[request.category]
-    const name = JSON.stringify([category, idOwnerKey(this.schema, request.subject), id])
+  owner(subject: SubjectKeys): string {
+    return JSON.stringify(ownerOf(this.schema, subject))
+  }
+
+  id({ subject }: Pick<HoldRef, 'subject'>, { id, nonce, fingerprint, ttlMs }: HoldRef['id']): ModelId {
+    const name = JSON.stringify([ownerOf(this.schema, subject), id])
     return { name, holder: nonce, use: fingerprint, ttlMs }
   }
 
@@ -208,68 +221,68 @@ export class ModelledCounters implements SyncCounters {
     return Object.fromEntries(this.schema.units.map((unit, at) => [unit, amounts[at] ?? 0]))
   }
 
-  /** The names of all cells, those of slots too. */
-  names({ subject, category, layers }: Where): string[] {
-    return layers.flatMap((index) => {
-      const layer = this.schema.layers[index]
-      if (layer === undefined) return []
-      const row = [layer.name, this.schema.categories[category], layerKey(layer, subject)]
-      return this.schema.cells.map(({ identity }) => JSON.stringify([...row, identity]))
-    })
+  /** The positions of the limits that count, those of slots too. */
+  positions({ set, layers }: Where): number[] {
+    return layers.flatMap((layer) => this.layout.counted[set]?.[layer] ?? [])
   }
 
-  /** The windows in the order of a state; `undefined` where the clock is in none of their periods. */
+  name(subject: SubjectKeys, at: number): string {
+    const layer = this.schema.layers[this.layout.layerOf[at] ?? -1]
+    return JSON.stringify([layer?.name, layer && layerKey(layer, subject), this.layout.cells[at]?.identity])
+  }
+
+  /** The names of the limits that count, those of slots too. */
+  names(where: Where): string[] {
+    return this.positions(where).map((at) => this.name(where.subject, at))
+  }
+
+  isSlots(at: number): boolean {
+    return this.layout.cells[at]?.kind === 'concurrency'
+  }
+
+  /** The positions of the windows that count. */
+  windowsAt(where: Where): number[] {
+    return this.positions(where).filter((at) => !this.isSlots(at))
+  }
+
+  /** The windows that count; `undefined` where the clock is in none of their periods. */
   windows(where: Where): ModelLimit[] | undefined {
-    const { layout } = this
-    const names = this.names(where)
-    const windows = where.layers.flatMap((_, slot) =>
-      this.spans(where, slot).map((span, window): ModelLimit | undefined => {
-        const at = layout.limitAt(slot, window)
-        const unit = this.schema.units[layout.units[window] ?? 0] ?? ''
-        return span && { name: names[at] ?? '', span, unit, limit: where.limits?.[at] ?? Number.POSITIVE_INFINITY }
-      }),
-    )
+    const windows = this.windowsAt(where).map((at): ModelLimit | undefined => {
+      const span = this.span(where, at)
+      const unit = this.schema.units[this.layout.units[at] ?? 0] ?? ''
+      const limit = where.limits?.[at] ?? Number.POSITIVE_INFINITY
+      return span && { name: this.name(where.subject, at), span, unit, limit }
+    })
     return windows.every((window) => window !== undefined) ? windows : undefined
   }
 
   slots(where: Where): { name: string; limit: number }[] {
-    const { layout } = this
-    const names = this.names(where)
-    return where.layers.flatMap((_, slot) => {
-      const at = layout.limitAt(slot, layout.width)
-      return layout.hasSlots ? [{ name: names[at] ?? '', limit: where.limits?.[at] ?? Number.POSITIVE_INFINITY }] : []
+    return this.positions(where).flatMap((at) => {
+      const limit = where.limits?.[at] ?? Number.POSITIVE_INFINITY
+      return this.isSlots(at) ? [{ name: this.name(where.subject, at), limit }] : []
     })
   }
 
-  spans({ periods, rates }: Where, slot: number): (ModelSpan | undefined)[] {
+  span({ periods, rates }: Where, at: number): ModelSpan | undefined {
     const { layout } = this
-    return layout.lengthsMs.map((lengthMs, window) => {
-      const calendar = layout.calendars.indexOf(window)
-      const perMs = layout.persMs[window] ?? 0
-      if (perMs > 0) return { perMs, rate: rates?.[layout.limitAt(slot, window)] ?? 0 }
-      if (calendar < 0) return { lengthMs }
-      const period = periodAt(this.now, periods, layout.periodsAt(slot) + 3 * calendar)
-      return period && { periodStart: period.start, periodEnd: period.end }
-    })
+    const { kind, lengthMs } = layout.cells[at] ?? { kind: 'rolling', lengthMs: 0 }
+    if (kind === 'bucket') return { perMs: layout.persMs[at] ?? 0, rate: rates?.[at] ?? 0 }
+    if (kind !== 'calendar') return { lengthMs }
+    const period = periodAt(this.now, periods, layout.periodsAt(at))
+    return period && { periodStart: period.start, periodEnd: period.end }
   }
 
   view(where: Where): number[] {
-    const state: number[] = []
-    const { layout } = this
-    for (const [at, { name, span }] of (this.windows(where) ?? []).entries()) {
-      const cell = layout.cellAt(Math.floor(at / layout.width), at % layout.width)
+    const state = [...this.layout.blank]
+    for (const [index, { name, span }] of (this.windows(where) ?? []).entries()) {
       const { startedAt, charged } = this.model.windows.open(name, span) ?? { startedAt: -1, charged: 0 }
-      state.splice(cell, 2, startedAt, charged)
-      const isLast = at % layout.width === layout.width - 1
-      if (layout.hasSlots && isLast) state.push(...this.viewSlots(where, Math.floor(at / layout.width)))
+      state.splice(2 * (this.windowsAt(where)[index] ?? 0), 2, startedAt, charged)
+    }
+    for (const at of this.positions(where)) {
+      const taken = this.isSlots(at) ? this.model.slotsTaken(this.name(where.subject, at)) : 0
+      if (taken > 0) state.splice(2 * at, 2, 0, taken)
     }
     return state
-  }
-
-  viewSlots(where: Where, slot: number): [number, number] {
-    const name = this.names(where)[this.layout.limitAt(slot, this.layout.width)] ?? ''
-    const slots = this.model.state.slots[name]
-    return slots === undefined || slots.length === 0 ? [-1, 0] : [0, slots.length]
   }
 }
 
@@ -280,6 +293,6 @@ function costsOf({ costs, hold }: ModelRecord): Amounts {
 }
 
 function ended(name: string, record: ModelRecord, endsAt: number): EndedHold {
-  const [category, owner] = JSON.parse(name) as [string, string]
-  return { category, owner, fingerprint: record.use, costs: costsOf(record), endsAt }
+  const [{ key: owner }] = JSON.parse(name) as [Owner]
+  return { owner, fingerprint: record.use, costs: costsOf(record), endsAt }
 }

@@ -1,10 +1,10 @@
 import {
   type CellSchema,
   CLOSED,
-  type LayerSchema,
+  layerKey,
   type ResetRequest,
   type StoreSchema,
-  type Subject,
+  type SubjectKeys,
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
@@ -16,34 +16,38 @@ const ends = new WeakMap<number[], number>()
 
 /** Counters that recognise a window by something else than its identity. */
 function recognising(
-  identity: (names: readonly unknown[], window: CellSchema, schema: StoreSchema) => unknown[],
+  identity: (
+    names: readonly unknown[],
+    window: CellSchema,
+    schema: StoreSchema,
+    row: readonly CellSchema[],
+  ) => unknown[],
 ): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: CellSchema): Cell {
-      const key = JSON.stringify(identity(names, window, this.data.schema))
+    override cell(names: readonly unknown[], window: CellSchema, at: number): Cell {
+      const { schema, layout } = this.data
+      const row = schema.layers[layout.layerOf[at] ?? -1]?.cells ?? []
+      const key = JSON.stringify(identity(names, window, schema, row))
       const pair = this.data.cells.get(key) ?? [CLOSED, CLOSED]
       this.data.cells.set(key, pair)
-      return [pair, window.lengthMs, window.unit]
+      return [pair, window.lengthMs, window.unit, at]
     }
   }
 }
 
-/** The pairs of the same layer, category and subject, also those that the schema does not know. */
+/** The pairs of the same layer and subject, also those that the schema does not know. */
 function rowOf({ data }: MapCounters, names: readonly unknown[]): number[][] {
   const prefix = JSON.stringify(names).slice(0, -1)
   return [...data.cells].filter(([key]) => key.startsWith(`${prefix},`)).map(([, pair]) => pair)
 }
 
-function namesOf({ data: { schema } }: MapCounters, layer: LayerSchema, category: number, subject: Subject): unknown[] {
-  const key = typeof subject === 'string' ? subject : subject[layer.name]
-  return [layer.name, schema.categories[category], layer.shared ? '' : key]
-}
-
 /** All the rows that a request is about, whole. */
-function rows(counters: MapCounters, subject: Subject, category: number, layers: readonly number[]): number[][][] {
+function rows(counters: MapCounters, subject: SubjectKeys, set: number, layers: readonly number[]): number[][][] {
+  const { schema, layout } = counters.data
   return layers.flatMap((index) => {
-    const layer = counters.data.schema.layers[index]
-    return layer === undefined ? [] : [rowOf(counters, namesOf(counters, layer, category, subject))]
+    const layer = schema.layers[index]
+    if (layer === undefined || layout.counted[set]?.[index]?.length === 0) return []
+    return [rowOf(counters, [layer.name, layerKey(layer, subject)])]
   })
 }
 
@@ -61,21 +65,11 @@ export const NAME_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a window is recognised by its place in the row',
-    Counters: recognising((names, { label }, { cells }) => [...names, cells.findIndex((each) => each.label === label)]),
+    Counters: recognising((names, { label }, _, row) => [...names, row.findIndex((each) => each.label === label)]),
   },
   {
     fault: 'another list of windows is another row',
-    Counters: recognising((names, { label, lengthMs }, { cells }) => [...names, label, lengthMs, cells]),
-  },
-  {
-    fault: 'a category is recognised by its place',
-    Counters: class extends MapCounters {
-      override cells(subject: Subject, category: number, layers: readonly number[]): Cell[] {
-        const { schema } = this.data
-        const places = { ...schema, categories: schema.categories.map((_, index) => String(index)) }
-        return new MapCounters({ ...this.data, schema: places }).cells(subject, category, layers)
-      }
-    },
+    Counters: recognising((names, { label, lengthMs }, _, row) => [...names, label, lengthMs, row]),
   },
   {
     fault: 'a layer is recognised by its place',
@@ -105,11 +99,11 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     fault: 'what a policy does not know is dropped when it writes',
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        const cells = this.counted(request.subject, request.set, request.quotas.layers)
         const known = new Set(cells.map(([pair]) => pair))
         const reply = super.decide(request, now)
         if (reply.outcome !== 'admitted') return reply
-        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+        for (const row of rows(this, request.subject, request.set, request.quotas.layers)) {
           for (const pair of row) if (!known.has(pair)) pair.splice(0, 2, CLOSED, CLOSED)
         }
         return reply
@@ -121,13 +115,13 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     seed: 5,
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+        for (const row of rows(this, request.subject, request.set, request.quotas.layers)) {
           const end = row[0] && ends.get(row[0])
           if (end !== undefined && now >= end) for (const pair of row) pair.splice(0, 2, CLOSED, CLOSED)
         }
         const reply = super.decide(request, now)
-        const longest = Math.max(...this.data.schema.cells.map(({ lengthMs }) => lengthMs))
-        for (const row of rows(this, request.subject, request.category, request.quotas.layers)) {
+        const longest = Math.max(...this.data.layout.cells.map(({ lengthMs }) => lengthMs))
+        for (const row of rows(this, request.subject, request.set, request.quotas.layers)) {
           if (row[0] !== undefined) ends.set(row[0], now + longest)
         }
         return reply
@@ -140,9 +134,8 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override reset(request: ResetRequest): void {
         super.reset(request)
-        for (const category of request.categories) {
-          for (const pair of rows(this, request.subject, category, request.layers).flat()) pair[1] = CLOSED
-        }
+        const layers = new Set(request.limits.map((at) => this.data.layout.layerOf[at] ?? -1))
+        for (const pair of rows(this, request.subject, 0, [...layers]).flat()) pair[1] = CLOSED
       }
     },
   },
@@ -151,11 +144,10 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     seed: 116,
     Counters: class extends MapCounters {
       override reset(request: ResetRequest): void {
-        for (const category of request.categories) {
-          for (const layer of request.layers) {
-            const [first] = this.cells(request.subject, category, [layer])
-            if (first?.[0][1] !== CLOSED) super.reset({ ...request, categories: [category], layers: [layer] })
-          }
+        for (const [layer] of this.data.schema.layers.entries()) {
+          const limits = request.limits.filter((at) => this.data.layout.layerOf[at] === layer)
+          const [first] = this.cells(request.subject, limits)
+          if (first?.[0][1] !== CLOSED) super.reset({ ...request, limits })
         }
       }
     },
@@ -165,10 +157,10 @@ export const NAME_MUTANTS: readonly Mutant[] = [
     unseenByHistories: true,
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const width = this.data.schema.cells.length
-        const cells = this.cells(request.subject, request.category, request.quotas.layers)
-        for (const [at, [pair]] of cells.entries()) {
-          const first = cells[at - (at % width)]?.[0] ?? []
+        const cells = this.counted(request.subject, request.set, request.quotas.layers)
+        const { layerOf } = this.data.layout
+        for (const [pair, , , at] of cells) {
+          const first = cells.find((each) => layerOf[each[3]] === layerOf[at])?.[0] ?? []
           if (first[1] !== CLOSED && pair[1] === CLOSED && Number(pair[0]) >= 0) pair[1] = 0
         }
         return super.decide(request, now)

@@ -5,6 +5,7 @@ import {
   type NamedCell,
   type NamedRecord,
   type RowPlace,
+  type RowRequest,
   rowPlaces,
   Scratch,
   type StoreSchema,
@@ -28,10 +29,11 @@ export function mapStore(clock: Clock): SyncStore {
   /** One step. In a database this is one transaction. */
   function step<Reply>(
     schema: StoreSchema,
-    rows: readonly RowPlace[],
+    request: RowRequest,
     ids: readonly IdPlace[],
     decide: (counters: SyncCounters) => Reply,
   ): Reply {
+    const rows = rowPlaces(schema, request)
     scratch.begin(clock.now())
     for (const place of rows) {
       const cells = read<NamedCell[]>(place)
@@ -48,30 +50,21 @@ export function mapStore(clock: Clock): SyncStore {
   }
 
   const open = (schema: StoreSchema): SyncCounters => ({
-    take(request) {
-      const { subject, category, quotas } = request
-      const rows = rowPlaces(schema, subject, [category], quotas.layers)
-      const ids = idPlaces(schema, request)
-      return step(schema, rows, ids, (all) => all.take(request))
-    },
-    read(request) {
-      const { subject, categories, layers } = request
-      const rows = rowPlaces(schema, subject, categories, layers)
-      return step(schema, rows, [], (all) => all.read(request))
-    },
-    settle(request) {
-      const { subject, category, layers } = request
-      const rows = rowPlaces(schema, subject, [category], layers)
-      const ids = idPlaces(schema, request)
-      step(schema, rows, ids, (all) => all.settle(request))
-    },
-    reset(request) {
-      const { subject, categories, layers } = request
-      const rows = rowPlaces(schema, subject, categories, layers)
-      step(schema, rows, [], (all) => all.reset(request))
-    },
+    take: (request) =>
+      step(schema, request, idPlaces(schema, request), (all) =>
+        all.take(request),
+      ),
+    read: (request) =>
+      step(schema, request, [], (all) => all.read(request)),
+    settle: (request) =>
+      step(schema, request, idPlaces(schema, request), (all) =>
+        all.settle(request),
+      ),
+    reset: (request) =>
+      step(schema, request, [], (all) => all.reset(request)),
   })
-  return { sync: true, can: { calendar: true }, open }
+  const can = { calendar: true, sets: true }
+  return { sync: true, can, open }
 }
 
 import {
@@ -96,4 +89,4 @@ const factory: StoreFactory = () => {
 for (const testCase of CONFORMANCE_CASES)
   await runCase(testCase, factory)
 console.log(`${CONFORMANCE_CASES.length} cases passed`)
-// => 344 cases passed
+// => 364 cases passed

@@ -28,8 +28,9 @@ function schemaOf(units: readonly Unit[], slots: 'slots' | 'no slots'): StoreSch
     ...units.map((unit) => windowCell({ label: unit, lengthMs: LENGTHS_MS[unit] }, unit)),
     ...(slots === 'slots' ? [slotsCell('running')] : []),
   ]
-  const layers = ['user', 'team', 'all'].map((name) => ({ name, shared: name === 'all' }))
-  return { units, cells: cellsIn(units, cells), categories: ['ask'], layers }
+  const rowCells = cellsIn(units, cells)
+  const layers = ['user', 'team', 'all'].map((name) => ({ name, shared: name === 'all', cells: rowCells }))
+  return { units, layers, sets: [[...layers.flatMap(() => rowCells).keys()]] }
 }
 
 /** Those of a history share counters, under whatever places their units have. */
@@ -83,11 +84,11 @@ class Side {
     // What ends nothing says why, and a cancellation not even that.
     if (step.kind === 'end' && step.as === 'cancelled') return undefined
     if (step.kind === 'end' && 'outcome' in reply && reply.outcome !== 'settled') return plainOf(step, reply.outcome)
-    const { cells } = this.#schemas[step.schema]!
+    const cells = this.#schemas[step.schema]!.layers.flatMap((layer) => layer.cells)
     // When slots were first taken.
     const shown = (value: unknown, at: number): unknown => {
       if (Array.isArray(value)) return value.map(shown)
-      return at % 2 === 0 && cells[(at / 2) % cells.length]!.kind === 'concurrency' ? 0 : value
+      return at % 2 === 0 && cells[at / 2]!.kind === 'concurrency' ? 0 : value
     }
     const { added = [1] } = reply as { readonly added?: readonly number[] }
     // Where a commit added nothing, its states are nobody's.
@@ -97,21 +98,22 @@ class Side {
 
   #answered(step: Step): unknown {
     const counters = this.#counters[step.schema]!
-    const { units, cells } = this.#schemas[step.schema]!
+    const { units, layers: all, sets } = this.#schemas[step.schema]!
+    const { cells } = all[0]!
     const hasSlots = cells.at(-1)!.label === 'running'
     const subject = { user: `user-${step.user}`, team: 'team' }
     // Slots are taken in the first own layer: a hold is its subject's.
     const layers = step.kind === 'hold' || step.kind === 'grow' || step.kind === 'end' ? [0, 1, 2] : step.layers
     const quotas: Quotas = {
       layers,
-      limits: layers.flatMap((layer) => step.limits.slice(5 * layer, 5 * layer + cells.length)),
+      limits: all.flatMap((_, layer) => step.limits.slice(5 * layer, 5 * layer + cells.length)),
     }
     const start = Math.floor(this.#now() / PERIOD_MS) * PERIOD_MS
-    const periods = layers.flatMap(() => [start, start + PERIOD_MS, start + 2 * PERIOD_MS])
+    const periods = all.flatMap(() => [start, start + PERIOD_MS, start + 2 * PERIOD_MS])
     const costs = step.amounts.slice(0, units.length)
     const id = { id: `id-${step.id}`, nonce: `nonce-${step.id}`, fingerprint: `ask ${step.schema}`, ttlMs: 100 }
-    const where = { subject, category: 0, quotas, periods }
-    const ref: HoldRef = { subject, category: 0, id }
+    const where = { subject, set: 0, quotas, periods }
+    const ref: HoldRef = { subject, id }
     switch (step.kind) {
       case 'take': {
         const reply = counters.take({ ...where, costs: [...costs.map((cost, at) => (at === 0 ? cost + 1 : cost)), 0] })
@@ -123,11 +125,14 @@ class Side {
         return counters.take({ ...where, costs: [...costs, slot], id, hold: { ttlMs: step.ms, maxHolds: 1 } })
       }
       case 'read':
-        return counters.read({ subject, categories: [0], layers, periods })
+        return counters.read({ subject, set: 0, layers, periods })
       case 'settle':
         return this.#settle(step.more)
       case 'reset':
-        return counters.reset({ subject, categories: [0], layers })
+        return counters.reset({
+          subject,
+          limits: sets[0]!.filter((at) => layers.includes(Math.floor(at / cells.length))),
+        })
       case 'grow':
         return counters.holds!.grow({ ...where, ...ref, costs: [...costs.map((cost) => cost + 1), 0] })
       case 'extend':
@@ -140,7 +145,10 @@ class Side {
       }
       case 'list': {
         const { holds } = counters.holds!.list({ subject })
-        return holds.map((hold) => ({ ...hold, charged: hold.charged.slice(0, hasSlots ? -2 : undefined) }))
+        return holds.map((hold) => ({
+          ...hold,
+          charged: hold.charged.map((value, at) => (at === 2 * (cells.length - 1) && hasSlots ? 0 : value)),
+        }))
       }
       case 'sweep': {
         const ended = this.#counters.flatMap(({ holds }) => holds!.sweep().ended)
@@ -161,7 +169,7 @@ class Side {
     const refunds = charged.map((cost, at) => Math.min(cost, back[at]!))
     const subject = { user: `user-${step.user}`, team: 'team' }
     const { layers } = step
-    return this.#counters[step.schema]!.settle({ subject, category: 0, layers, states, refunds, as: 'committed' })
+    return this.#counters[step.schema]!.settle({ subject, set: 0, layers, states, refunds, as: 'committed' })
   }
 }
 

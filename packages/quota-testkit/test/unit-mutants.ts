@@ -52,7 +52,9 @@ function withCells(
   schema: StoreSchema,
   change: (cell: CellSchema) => Partial<CellDefinition | CellSchema>,
 ): StoreSchema {
-  return { ...schema, cells: schema.cells.map((cell) => ({ ...cell, ...change(cell) }) as CellSchema) }
+  const changed = (cells: readonly CellSchema[]): CellSchema[] =>
+    cells.map((cell) => ({ ...cell, ...change(cell) }) as CellSchema)
+  return { ...schema, layers: schema.layers.map((layer) => ({ ...layer, cells: changed(layer.cells) })) }
 }
 
 /** Counters that take another cost than they are requested. */
@@ -100,9 +102,9 @@ export const UNIT_MUTANTS: readonly Mutant[] = [
     'a limit that is passed refuses also what costs nothing of it',
     class extends ModelledCounters {
       override take(request: TakeRequest): TakeReply {
-        const { subject, category, quotas, periods } = request
+        const { subject, set, quotas, periods } = request
         const { layers, limits } = quotas
-        const states = this.view({ subject, category, layers, periods })
+        const states = this.view({ subject, set, layers, periods })
         const isPassed = limits.some((limit, at) => Number(states[2 * at + 1]) > limit)
         if (!isPassed || this.schema.units.length === 1) return super.take(request)
         return { outcome: 'refused', now: this.now, states }

@@ -15,9 +15,9 @@ import type { Mutant } from './mutant.ts'
 /** Counters whose windows are of another length than they should be. */
 function lasting(change: (lengthMs: number) => number): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: CellSchema): Cell {
-      const [pair, lengthMs, unit] = super.cell(names, window)
-      return [pair, change(lengthMs), unit]
+    override cell(names: readonly unknown[], window: CellSchema, at: number): Cell {
+      const [pair, lengthMs, unit] = super.cell(names, window, at)
+      return [pair, change(lengthMs), unit, at]
     }
   }
 }
@@ -29,8 +29,8 @@ function opened(cells: readonly Cell[], now: number): void {
 /** Counters that do something to each window before it is checked. */
 function touching(touch: (pair: number[], now: number, lengthMs: number) => void): typeof MapCounters {
   return class extends MapCounters {
-    override cell(names: readonly unknown[], window: CellSchema): Cell {
-      const cell = super.cell(names, window)
+    override cell(names: readonly unknown[], window: CellSchema, at: number): Cell {
+      const cell = super.cell(names, window, at)
       touch(cell[0], this.data.clock.now(), window.lengthMs)
       return cell
     }
@@ -43,7 +43,7 @@ function afterwards(
 ): typeof MapCounters {
   return class extends MapCounters {
     override decide(request: TakeRequest, now: number): TakeReply {
-      const cells = this.cells(request.subject, request.category, request.quotas.layers)
+      const cells = this.counted(request.subject, request.set, request.quotas.layers)
       const before = this.view(cells, now)
       const reply = super.decide(request, now)
       touch(cells, request, reply, before)
@@ -68,12 +68,12 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     fault: 'windows are charged one by one until one refuses',
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
-        const { subject, category, quotas, costs } = request
-        const cells = this.cells(subject, category, quotas.layers)
+        const { subject, set, quotas, costs } = request
+        const cells = this.counted(subject, set, quotas.layers)
         const [cost = 0] = costs
-        for (const [at, [pair, lengthMs]] of cells.entries()) {
+        for (const [at, [pair, lengthMs, , position]] of cells.entries()) {
           const after = now - lengthMs
-          if (usedIn(pair, 0, after) + cost > Number(quotas.limits[at])) break
+          if (usedIn(pair, 0, after) + cost > Number(quotas.limits[position])) break
           if (at < cells.length - 1) roll(pair, 0, after, now, now)
           if (at < cells.length - 1) add(pair, 0, cost)
           if (at === cells.length - 1) for (const [each] of cells.slice(0, -1)) each[1] = Number(each[1]) - cost
@@ -85,7 +85,9 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
   {
     fault: 'only the first layer is checked',
     seed: 3,
-    Counters: limitedBy((limit, index, { cells }) => (index < cells.length ? limit : Number.POSITIVE_INFINITY)),
+    Counters: limitedBy((limit, index, { layers: [first] }) =>
+      index < (first?.cells.length ?? 0) ? limit : Number.POSITIVE_INFINITY,
+    ),
   },
   { fault: 'admits one token more than the limit', seed: 3, Counters: limitedBy((limit) => limit + 1) },
   {
@@ -93,7 +95,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
-        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        const cells = this.counted(request.subject, request.set, request.quotas.layers)
         if (reply.outcome === 'refused') opened(cells, now)
         return reply
       }
@@ -104,7 +106,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     Counters: class extends MapCounters {
       override decide(request: TakeRequest, now: number): TakeReply {
         const reply = super.decide(request, now)
-        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        const cells = this.counted(request.subject, request.set, request.quotas.layers)
         if (request.costs[0] === 0) opened(cells, now)
         return reply
       }
@@ -125,8 +127,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     fault: 'a read opens windows',
     Counters: class extends MapCounters {
       override read(request: Parameters<MapCounters['read']>[0]): ReturnType<MapCounters['read']> {
-        const cells = request.categories.flatMap((category) => this.cells(request.subject, category, request.layers))
-        opened(cells, this.data.clock.now())
+        opened(this.counted(request.subject, request.set, request.layers), this.data.clock.now())
         return super.read(request)
       }
     },
@@ -165,7 +166,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
       }
 
       override decide(request: TakeRequest, now: number): TakeReply {
-        const cells = this.cells(request.subject, request.category, request.quotas.layers)
+        const cells = this.counted(request.subject, request.set, request.quotas.layers)
         const starts = cells.map(([[startedAt = 0]]) => startedAt)
         const reply = super.decide(request, now)
         for (const [at, [pair]] of cells.entries()) if (Number(starts[at]) > now + 5_000) pair[0] = Number(starts[at])
@@ -200,7 +201,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
     unseenByHistories: true,
     Counters: afterwards((cells, { costs }, { outcome }, before) => {
       if (outcome === 'admitted')
-        for (const [at, [pair]] of cells.entries()) pair[1] = Number(before[2 * at + 1]) + Number(costs[0])
+        for (const [pair, , , at] of cells) pair[1] = Number(before[2 * at + 1]) + Number(costs[0])
     }),
   },
   {

@@ -53,8 +53,10 @@ export {
   type NamedHoldRow,
   type NamedRecord,
   type RowPlace,
+  type RowRequest,
   rowPlaces,
   Scratch,
+  usedLayers,
 } from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'
 export { Deadline, Deadlines } from './store/deadline.ts'
@@ -130,12 +132,15 @@ export {
   type TakeRequest,
 } from './store/quota-store.ts'
 export {
-  idOwnerKey,
+  keyName,
   type LayerSchema,
   layerKey,
+  type Owner,
+  ownerOf,
   type ReservationId,
   type StoreSchema,
   type Subject,
+  type SubjectKeys,
   storeSchema,
 } from './store/schema.ts'
 export {
@@ -166,7 +171,7 @@ export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/k
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
 export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
-export { Instant, Layout } from './windows/layout.ts'
+export { Instant, Layout, layoutOf, RowLayout } from './windows/layout.ts'
 export {
   add,
   type Cells,

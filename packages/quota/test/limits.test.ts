@@ -8,8 +8,8 @@ import {
   type Settings,
   type SubjectSettings,
 } from '../src/index.ts'
-import { policyCells } from '../src/policy/cells.ts'
-import { effectiveQuotas, type LimitsOf } from '../src/policy/limits.ts'
+import { categoryOf, layerAt, placedLimits, policyLayerOf } from '../src/policy/cells.ts'
+import { effectiveQuotas, type LimitsOf, type Quotas } from '../src/policy/limits.ts'
 import { initialSettings, initialSubjectSettings } from '../src/policy/settings.ts'
 import { HOUR, testClock } from './support.ts'
 
@@ -52,7 +52,27 @@ function subjectWith(layer: string, members: Partial<SubjectSettings>): SubjectS
 }
 
 function quotas(settings: Settings, of: LimitsOf = {}, factorHundredths = 100) {
-  return effectiveQuotas({ policy, cells: policyCells(policy), settings, factorHundredths }, of)
+  return byCategory(effectiveQuotas({ policy, settings, factorHundredths }, of))
+}
+
+/** The parts of quotas that each category has, by the indices of its layers. */
+function byCategory({ layers, limits: all, shadowed: shades, slotless, ...rest }: Quotas) {
+  return policy.categories.map((_, category) => {
+    const own = [0, 1, 2].filter((layer) => layers.includes(layerAt(policy, layer, category)))
+    const ofCategory = <T>(values: readonly T[]): T[] =>
+      values.filter((__, at) => {
+        const layer = placedLimits(policy).layout.layerOf[at]!
+        return layer % 2 === category && own.includes(policyLayerOf(policy, layer))
+      })
+    const shadowed = shades && ofCategory(shades)
+    return {
+      layers: own,
+      limits: ofCategory(all),
+      ...(shadowed?.some((limit) => limit !== undefined) && { shadowed }),
+      ...(slotless?.some((set) => categoryOf(set) === category) && { isSlotless: true }),
+      ...rest,
+    }
+  })
 }
 
 /** Limits of the first category: hour, month, slots, of user, team and all. */
@@ -225,9 +245,9 @@ describe('compiled settings', () => {
   it('compiled settings list operations with slots and overruns, whichever layers are enabled', () => {
     const { operations } = compiled({ layers: { all: { enabled: false, multiplier: 1 } } })
     expect([...operations.values()]).toMatchObject([
-      { name: 'chat', category: 0, costs: [1, 1], overrun: 'fit', maxOverrun: [5] },
-      { name: 'ask', category: 0, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
-      { name: 'see', category: 1, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
+      { name: 'chat', set: 1, costs: [1, 1], overrun: 'fit', maxOverrun: [5] },
+      { name: 'ask', set: 1, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
+      { name: 'see', set: 2, costs: [1, 0], overrun: 'refuse', maxOverrun: [0] },
     ])
     const byCategory = { ...policy, concurrency: { label: 'running', categories: ['call', 'look'] } }
     const others = new CompiledSettings(byCategory, initialSettings(byCategory)).operations
@@ -243,7 +263,7 @@ describe('compiled settings', () => {
     const user = subjectWith('user', { plan: 'pro' })
     const team = subjectWith('team', { plan: 'pro' })
     const asked = [of({}), of({}, 'pro'), of({ user }), of({ team }), of({ user, team }), of({ user }, 'pro')]
-    expect(asked.map(([call]) => call!.limits.slice(0, 6).join(' '))).toEqual([
+    expect(asked.map((each) => byCategory(each)[0]!.limits.slice(0, 6).join(' '))).toEqual([
       '10 100 2 Infinity 1000 Infinity',
       '10 500 5 Infinity 5000 Infinity',
       '10 500 5 Infinity 1000 Infinity',
@@ -261,7 +281,7 @@ describe('compiled settings', () => {
     const settings = compiled()
     const same = subjectWith('user', { plan: 'pro' })
     const of = (subjects: Readonly<Record<string, SubjectSettings>>) =>
-      settings.quotasOf(subjects, undefined, testClock(), nobody)[0]!.limits.slice(0, 6)
+      byCategory(settings.quotasOf(subjects, undefined, testClock(), nobody))[0]!.limits.slice(0, 6)
     expect(of({ user: same })).toEqual([10, 500, 5, none, 1_000, none])
     expect(of({ team: same })).toEqual([10, 100, 2, none, 5_000, none])
   })
@@ -283,7 +303,9 @@ describe('compiled settings', () => {
     })
     const limitsAt = (at: number) => {
       clock.at = at
-      return settings.quotasOf({ user }, undefined, asking, nobody)[0]!.limits.slice(0, 3).join(' ')
+      return byCategory(settings.quotasOf({ user }, undefined, asking, nobody))[0]!
+        .limits.slice(0, 3)
+        .join(' ')
     }
     expect([1_000, 1_999, 2_000, 2_999, 3_000, 1_000].map(limitsAt)).toEqual([
       '10 42 5',
@@ -301,7 +323,8 @@ describe('compiled settings', () => {
   it('an expired stored plan gives way to the request’s plan', () => {
     const user = subjectWith('user', { plan: 'free', until: { overrides: null, plan: 2_000 } })
     const settings = compiled()
-    const at = (now: number) => settings.quotasOf({ user }, 'pro', testClock(now), nobody)[0]!.limits.slice(0, 3)
+    const at = (now: number) =>
+      byCategory(settings.quotasOf({ user }, 'pro', testClock(now), nobody))[0]!.limits.slice(0, 3)
     expect(at(1_999)).toEqual([0, 100, 2])
     expect(at(2_000)).toEqual([10, 500, 5])
   })

@@ -106,9 +106,9 @@ class Side {
   kept(): unknown {
     return [...this.#store.snapshot()].map(({ tables, rows, ids }) => {
       const opened = rows.map(([table, key, numbers]) => {
-        const { layer, category, cells } = tables[table]!
+        const { layer, cells } = tables[table]!
         const pairs = cells.map((cell, c) => [cell, numbers[2 * c], numbers[2 * c + 1]] as const)
-        return { layer, category, key, pairs: pairs.filter(([, startedAt]) => startedAt !== -1) }
+        return { layer, key, pairs: pairs.filter(([, startedAt]) => startedAt !== -1) }
       })
       const records = ids.map(([key, { hold, ...record }]) => {
         const charged = hold?.rows.map((row) => row.charged.slice(0, 2 * testPolicy(LIMITS).windows.length))

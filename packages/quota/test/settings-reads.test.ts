@@ -66,7 +66,10 @@ describe('limits and their revision', () => {
           const counters = inner.open(schema)
           return {
             take: async (request) => {
-              asked.push({ revision: request.settingsRevision, limit: request.quotas.limits[0]! })
+              asked.push({
+                revision: request.settingsRevision,
+                limit: request.quotas.limits[schema.sets[request.set]![0]!]!,
+              })
               return counters.take(request)
             },
             read: async (request) => counters.read(request),

@@ -118,7 +118,7 @@ describe('a decision over several units', () => {
     const units = [...unitsPolicy.units!].reverse()
     const other = createQuota({ policy: { ...unitsPolicy, units }, clock, store })
     expect(used(other as Made)).toEqual([1, 2_000, 9_000, 0])
-    expect(storeSchema(unitsPolicy).cells.map(({ identity }) => identity)).toEqual([
+    expect(storeSchema(unitsPolicy).layers[0]!.cells.map(({ identity }) => identity)).toEqual([
       'rolling 1m 60000 unit:requests',
       'rolling tokens-1m 60000',
       'rolling budget 2592000000 unit:microusd',

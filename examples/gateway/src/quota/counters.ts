@@ -159,5 +159,5 @@ async function refuseUnsafe(ready: () => Promise<unknown>): Promise<void> {
 /** Reads counters as a decision does. Changes nothing. */
 function reading(store: AsyncStore): () => Promise<void> {
   const counters = store.open(storeSchema(policy))
-  return async () => void (await counters.read({ subject: 'nobody', categories: [0], layers: [0] }))
+  return async () => void (await counters.read({ subject: 'nobody', set: 0, layers: [0] }))
 }

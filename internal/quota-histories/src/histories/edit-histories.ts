@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import { ModelWindows } from '@scoregw/quota-testkit/model'
-import { playAll, Requests } from './requests.ts'
+import { cellsOf, oneRow, playAll, Requests } from './requests.ts'
 
 const TICK_MS = 60_000
 
 /** One row under two policies, each with a window that the other lacks. */
 function lasting(...ticks: number[]): StoreSchema {
   const windows = ticks.map((each) => windowCell({ label: `${each}m`, lengthMs: each * TICK_MS }))
-  const layers = [{ name: 'personal', shared: false }]
-  return { units: ['tokens'], cells: cellsIn(['tokens'], windows), categories: ['read'], layers }
+  return oneRow(cellsIn(['tokens'], windows))
 }
 
 const NAMES = ['old', 'young'] as const
@@ -64,7 +63,7 @@ class EditHistory {
     else if (move === 'the clock steps back') await this.#harness.stepClock?.(-STEP_BACK_MS)
     else await this.#request(...(move.split(/ (.*)/) as [Name, string]))
     for (const name of NAMES) {
-      const expected = SCHEMAS[name].cells.flatMap(({ identity, lengthMs }) => {
+      const expected = cellsOf(SCHEMAS[name]).flatMap(({ identity, lengthMs }) => {
         const { startedAt, used } = this.#windows.open(identity, { lengthMs }) ?? { startedAt: -1, used: 0 }
         return [startedAt, used]
       })
@@ -77,7 +76,7 @@ class EditHistory {
   }
 
   async #request(name: Name, what: string): Promise<void> {
-    const { cells } = SCHEMAS[name]
+    const cells = cellsOf(SCHEMAS[name])
     if (what === 'takes') {
       const { outcome, states } = await this.#requests[name].take(this.#store(name), this.#subject, 1)
       assert.equal(outcome, 'admitted')
@@ -93,9 +92,9 @@ class EditHistory {
     const states = this.#taken.get(name)
     if (states === undefined) return
     this.#taken.delete(name)
-    const of = { subject: this.#subject, category: 0, layers: [0] }
+    const of = { subject: this.#subject, set: 0, layers: [0] }
     await this.#requests[name].on(this.#store(name)).settle({ ...of, states, refunds: [1], as: 'cancelled' })
-    for (const [at, { identity }] of SCHEMAS[name].cells.entries())
+    for (const [at, { identity }] of cellsOf(SCHEMAS[name]).entries())
       this.#windows.refund(identity, states[2 * at] ?? -1, 1)
   }
 

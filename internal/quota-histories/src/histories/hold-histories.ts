@@ -4,7 +4,6 @@ import {
   cellsIn,
   type HoldRef,
   type QuotaStore,
-  type StoreSchema,
   type SyncHolds,
   slotsCell,
   windowCell,
@@ -31,16 +30,11 @@ import {
   WINDOW,
   WINDOW_MS,
 } from '../living/hold-moves.ts'
-import { idOf, playAll, Requests } from './requests.ts'
+import { cellsOf, idOf, oneRow, playAll, Requests } from './requests.ts'
 
 const WINDOW_CELL = windowCell({ label: '2m', lengthMs: WINDOW_MS })
-const WITHOUT: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], [WINDOW_CELL]),
-  categories: ['read'],
-  layers: [{ name: 'personal', shared: false }],
-}
-const WITH_SLOTS: StoreSchema = { ...WITHOUT, cells: cellsIn(['tokens'], [WINDOW_CELL, slotsCell('running')]) }
+const WITHOUT = oneRow(cellsIn(['tokens'], [WINDOW_CELL]))
+const WITH_SLOTS = oneRow(cellsIn(['tokens'], [WINDOW_CELL, slotsCell('running')]))
 
 /** The visible state: the window's start and tokens, the used slots, the open holds with their ends. */
 type View = readonly unknown[]
@@ -129,7 +123,7 @@ class HoldHistory {
 
   async #askHold(party: PartyName, what: string, store: QuotaStore): Promise<MoveAnswer> {
     const { cost, actual, maxOverrun } = PARTIES[party]
-    const ref: HoldRef = { subject: this.#subject, category: 0, id: idOf(party) }
+    const ref: HoldRef = { subject: this.#subject, id: idOf(party) }
     const holds = this.#holds(store)
     if (what === 'holds') {
       const request = { ...this.#requests.of(this.#subject, cost, this.#slot), id: ref.id }
@@ -138,14 +132,14 @@ class HoldHistory {
         .take({ ...request, hold: { ttlMs: HOLD_MS, maxHolds: 100 } })
       return outcome === 'admitted' ? [outcome, endsAt] : [outcome]
     }
-    const { quotas, costs } = this.#requests.of(this.#subject, GROWTH)
+    const { set, quotas, costs } = this.#requests.of(this.#subject, GROWTH)
     if (what === 'extends' || what === 'adds') {
       const reply = await (what === 'extends'
         ? holds.extend({ ...ref, ttlMs: EXTENSION_MS })
-        : holds.grow({ ...ref, quotas, costs }))
+        : holds.grow({ ...ref, set, quotas, costs }))
       return movedAnswer(reply.outcome, reply.endsAt, what)
     }
-    const most = { overrun: 'charge', maxOverrun: [maxOverrun], quotas } as const
+    const most = { overrun: 'charge', maxOverrun: [maxOverrun], set, quotas } as const
     if (what === 'cancels') {
       await holds.settle({ ...ref, as: 'cancelled', ...most })
       return []
@@ -213,7 +207,7 @@ export async function runHoldHistories(factory: StoreFactory, { depth = 4 }: { d
     const canStep = missingOf(harness, 'clock-steps') === undefined
     const moves = HOLD_MOVES.filter((move) => canStep || move !== 'the clock steps back')
     const schema = missingOf(harness, 'concurrency') === undefined ? WITH_SLOTS : WITHOUT
-    const requests = new Requests(schema, [TOKENS, SLOTS].slice(0, schema.cells.length))
+    const requests = new Requests(schema, [TOKENS, SLOTS].slice(0, cellsOf(schema).length))
     for (const history of histories(depth, moves)) {
       const one = new HoldHistory(harness, requests, `u${played}`)
       played++

@@ -1,6 +1,24 @@
-import type { Counters, QuotaStore, ReservationId, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
+import type {
+  CellSchema,
+  Counters,
+  QuotaStore,
+  ReservationId,
+  StoreSchema,
+  TakeReply,
+  TakeRequest,
+} from '@scoregw/quota/store'
 
-/** Requests to a subject's only row, in schemas with one layer, one category and tokens. */
+/** Returns a schema with one row per subject, all of whose cells count. */
+export function oneRow(cells: readonly CellSchema[]): StoreSchema {
+  return { units: ['tokens'], layers: [{ name: 'personal', shared: false, cells }], sets: [[...cells.keys()]] }
+}
+
+/** Returns the cells of a schema in the order of a state. */
+export function cellsOf({ layers }: StoreSchema): readonly CellSchema[] {
+  return layers.flatMap(({ cells }) => cells)
+}
+
+/** Requests to a subject's only row, in schemas with one layer, one set and tokens. */
 export class Requests {
   readonly schema: StoreSchema
   readonly #limits: readonly number[]
@@ -20,8 +38,8 @@ export class Requests {
   }
 
   /** The members that every request about tokens has. */
-  of(subject: string, tokens: number, slot = false): Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'costs'> {
-    return { subject, category: 0, quotas: { layers: [0], limits: this.#limits }, costs: [tokens, Number(slot)] }
+  of(subject: string, tokens: number, slot = false): Pick<TakeRequest, 'subject' | 'set' | 'quotas' | 'costs'> {
+    return { subject, set: 0, quotas: { layers: [0], limits: this.#limits }, costs: [tokens, Number(slot)] }
   }
 
   async take(store: QuotaStore, subject: string, tokens: number): Promise<TakeReply> {
@@ -29,13 +47,13 @@ export class Requests {
   }
 
   async reset(store: QuotaStore, subject: string): Promise<void> {
-    await this.on(store).reset({ subject, categories: [0], layers: [0] })
+    await this.on(store).reset({ subject, limits: this.schema.sets[0] ?? [] })
   }
 
   /** `[startedAt, used]` of each cell. */
   async read(store: QuotaStore, subject: string): Promise<number[]> {
-    const { states } = await this.on(store).read({ subject, categories: [0], layers: [0] })
-    return [...(states[0] ?? [])]
+    const { states } = await this.on(store).read({ subject, set: 0, layers: [0] })
+    return [...states]
   }
 }
 

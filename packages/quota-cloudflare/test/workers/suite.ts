@@ -33,7 +33,7 @@ function storeFactory({ QUOTA: namespace }: Env): StoreFactory {
     const prefix = `store${++runs}`
     const open = () => durableObjectStore({ namespace, prefix, settings: durableObjectSettings({ namespace, prefix }) })
     const sql = (text: string, ...values: unknown[]) => named<TestObject>(namespace, prefix).sql(text, ...values)
-    const keyOf = ({ layer, category, key }: RowName): string => `${layer}/${category}/${key}`
+    const keyOf = ({ layer, key }: RowName): string => `${layer}:${key}`
     return {
       store: open(),
       peer: open(),

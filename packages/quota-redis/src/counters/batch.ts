@@ -1,4 +1,11 @@
-import { type Instant, type Layout, PERIOD_NUMBERS, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import {
+  type Instant,
+  PERIOD_NUMBERS,
+  type RowLayout,
+  type SubjectKeys,
+  type TakeRequest,
+  usedLayers,
+} from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
 import { type ListBook, rowHead } from './lists.ts'
@@ -21,13 +28,15 @@ export interface Operation {
 }
 
 /** The members of a request that decide a take, apart from its costs. */
-export type TakeBasis = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
+export type TakeBasis = Pick<TakeRequest, 'quotas' | 'set' | 'settingsRevision' | 'periods' | 'subject'>
 
 /** Takes of the batch that share quotas, settings and periods. */
 interface TakeGroup extends Omit<TakeBasis, 'subject'> {
   /** Index among the group numbers. Their offset in the call is added once it is known. */
   readonly at: number
-  /** Slots of `quotas.layers`, shared rows first. */
+  /** The layers of its rows. */
+  readonly layers: readonly number[]
+  /** Indexes of {@link layers}, shared rows first. */
   readonly order: readonly number[]
   /** Indexes of the shared rows. */
   readonly shared: readonly number[]
@@ -36,7 +45,7 @@ interface TakeGroup extends Omit<TakeBasis, 'subject'> {
 /** The operations of one script call, as `lua/batch.lua` reads them. */
 export class Batch {
   readonly keys: Keys
-  readonly layout: Layout
+  readonly layout: RowLayout
   readonly book: ListBook
   readonly operations: Operation[] = []
   readonly #instant: Instant
@@ -60,7 +69,7 @@ export class Batch {
 
   constructor(keys: Keys, book: ListBook, instant: Instant, testNow: number | undefined) {
     this.keys = keys
-    this.layout = keys.layout
+    this.layout = keys.rowLayout
     this.book = book
     this.#instant = instant
     this.#testNow = testNow
@@ -79,7 +88,7 @@ export class Batch {
 
   // Operations --------------------------------------------------------------------------------------------------------
 
-  /** Adds an operation that is only a take. @returns the indexes of its rows in the replay, one per layer */
+  /** Adds an operation that is only a take. @returns the indexes of its rows in the replay, one per used layer */
   onlyTake(request: TakeRequest): readonly number[] {
     const group = this.#groupOf(request)
     const numbers = this.#numbers
@@ -103,7 +112,7 @@ export class Batch {
     this.#numbers[at - 1] = this.#numbers.length - at
   }
 
-  /** Adds a step that takes. @returns the indexes of its rows in the replay, one per layer */
+  /** Adds a step that takes. @returns the indexes of its rows in the replay, one per used layer */
   take(request: TakeBasis, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
     const group = this.#groupOf(request)
     // A take that costs nothing leaves rows unchanged.
@@ -117,15 +126,16 @@ export class Batch {
     this.#numbers.push(codeOf(name), ...numbers)
   }
 
-  /** The order in which the script reads a take's rows: slots of `quotas.layers`. */
+  /** The layers of a take's rows, in the order in which the script reads them. */
   orderOf(request: TakeBasis): readonly number[] {
-    return this.#groupOf(request).order
+    const { layers, order } = this.#groupOf(request)
+    return order.map((at) => layers[at]!)
   }
 
   // Names, by places from 1 -------------------------------------------------------------------------------------------
 
-  row(layer: number, category: number, subject: Subject): number {
-    return this.#placeOf(this.#rows, this.keys.row(layer, category, subject))
+  row(layer: number, subject: SubjectKeys): number {
+    return this.#placeOf(this.#rows, this.keys.row(layer, subject))
   }
 
   rowNamed(name: string): number {
@@ -178,7 +188,13 @@ export class Batch {
 
   /** The rows as the script found them, with its other replies. */
   replayOf(reply: Reply): Replay {
-    return new Replay(reply as unknown as BatchReply, [...this.#rows.keys()], this.book, this.#instant)
+    return new Replay(
+      reply as unknown as BatchReply,
+      [...this.#rows.keys()],
+      this.book,
+      this.keys.layout,
+      this.#instant,
+    )
   }
 
   answer(reply: Reply): void {
@@ -195,17 +211,13 @@ export class Batch {
     this.#groupsAt.push(this.#numbers.push(at) - 1)
   }
 
-  #pushTake(
-    { category, subject, quotas }: TakeBasis,
-    { order, shared }: TakeGroup,
-    costs: readonly number[],
-  ): number[] {
+  #pushTake({ subject }: TakeBasis, { layers, order, shared }: TakeGroup, costs: readonly number[]): number[] {
     const numbers = this.#numbers
     for (let u = 0; u < this.#units; u++) numbers.push(costs[u] ?? 0)
     const rows: number[] = new Array(order.length).fill(0)
     for (let r = 0; r < order.length; r++) {
       const slot = order[r]!
-      const place = r < shared.length ? shared[r]! : this.row(quotas.layers[slot]!, category, subject)
+      const place = r < shared.length ? shared[r]! : this.row(layers[slot]!, subject)
       if (r >= shared.length) numbers.push(place)
       rows[slot] = place - 1
     }
@@ -213,45 +225,44 @@ export class Batch {
   }
 
   #groupOf(request: TakeBasis): TakeGroup {
-    const { quotas, category, settingsRevision, periods, subject } = request
+    const { quotas, set, settingsRevision, periods, subject } = request
     const known = this.#groups.findLast(
       (group) =>
         group.quotas === quotas &&
-        group.category === category &&
+        group.set === set &&
         group.settingsRevision === settingsRevision &&
         group.periods === periods,
     )
     if (known !== undefined) return known
-    const { layers } = this.keys.schema
-    const slots = [...quotas.layers.keys()]
-    const isShared = (slot: number): boolean => layers[quotas.layers[slot]!]!.shared
+    const layers = usedLayers(this.keys.layout, request)
+    const slots = [...layers.keys()]
+    const isShared = (slot: number): boolean => this.keys.schema.layers[layers[slot]!]!.shared
     const order = [...slots.filter(isShared), ...slots.filter((slot) => !isShared(slot))]
-    const shared = slots.filter(isShared).map((slot) => this.row(quotas.layers[slot]!, category, subject))
+    const shared = slots.filter(isShared).map((slot) => this.row(layers[slot]!, subject))
     const at = this.#groupNumbers.length
     const numbers: number[] = []
     numbers[IS_STALE] = 0
     numbers[REVISION] = settingsRevision === undefined ? 0 : this.text(settingsRevision)
     numbers[SHARED] = shared.length
     numbers[OWN] = order.length - shared.length
-    this.#groupNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, slot)), ...shared)
-    const group = { quotas, category, settingsRevision, periods, at, order, shared }
+    this.#groupNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, layers[slot]!)), ...shared)
+    const group = { quotas, set, settingsRevision, periods, at, layers, order, shared }
     this.#groups.push(group)
     return group
   }
 
   /** Limits and periods that rows have in common are sent once. */
-  #tariffOf({ quotas, periods }: TakeBasis, slot: number): number {
-    const { layout } = this
-    const { cells, size } = layout
-    const numbers = [0, ...layout.limitsOf(quotas.limits, slot)]
-    let from = layout.periodsAt(slot)
+  #tariffOf({ quotas, periods }: TakeBasis, layer: number): number {
+    const { layout } = this.keys
+    const { cells, size, first } = layout.rows[layer]!
+    const numbers = [0, ...quotas.limits.slice(first, first + size)]
     for (let c = 0; c < size; c++) {
       const isCalendar = cells[c]!.kind === 'calendar'
+      const from = layout.periodsAt(first + c)
       for (let i = 0; i < PERIOD_NUMBERS; i++) {
         numbers[1 + (i + 1) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
       }
-      if (cells[c]!.kind === 'bucket') numbers[1 + 2 * size + c] = quotas.rates?.[layout.limitAt(slot, c)] ?? 0
-      if (isCalendar) from += PERIOD_NUMBERS
+      if (cells[c]!.kind === 'bucket') numbers[1 + 2 * size + c] = quotas.rates?.[first + c] ?? 0
     }
     const name = numbers.join()
     const known = this.#tariffs.get(name)

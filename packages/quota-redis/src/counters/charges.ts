@@ -2,11 +2,16 @@ import {
   amountBack,
   cellOfIdentity,
   grownCharge,
-  type Layout,
+  keyName,
   NOT_OPEN,
+  ownerOf,
   SLOTS,
+  type SubjectKeys,
+  usedLayers,
   type WindowStates,
 } from '@scoregw/quota/store'
+import type { Keys } from '../keys/keys.ts'
+import type { TakeBasis } from './batch.ts'
 
 /** A hold's charge in one cell. `row` is the row's key without the prefix. */
 export type Charge = readonly [row: string, identity: string, startedAt: number, amount: number]
@@ -14,19 +19,16 @@ export type Charge = readonly [row: string, identity: string, startedAt: number,
 /** The members of a hold that its charges need. */
 type Charged = { readonly charges: readonly Charge[] }
 
-/** The charges of a take, read from the states in its reply. @param rows their keys without the prefix */
-export function chargesOf(
-  rows: readonly string[],
-  states: WindowStates,
-  costs: readonly number[],
-  layout: Layout,
-): Charge[] {
-  return rows.flatMap((row, slot) =>
-    layout.identities.flatMap((identity, c): Charge[] => {
-      const amount = costs[layout.units[c]!] ?? 0
-      return amount > 0 ? [[row, identity, states[layout.cellAt(slot, c)]!, amount]] : []
-    }),
-  )
+/** The charges of a take, read from the states in its reply. */
+export function chargesOf(take: TakeBasis, states: WindowStates, costs: readonly number[], keys: Keys): Charge[] {
+  return usedLayers(keys.layout, take).flatMap((layer) => {
+    const row = keys.nameOf(keys.row(layer, take.subject))
+    const { identities, units, first } = keys.layout.rows[layer]!
+    return identities.flatMap((identity, c): Charge[] => {
+      const amount = costs[units[c]!] ?? 0
+      return amount > 0 ? [[row, identity, states[2 * (first + c)]!, amount]] : []
+    })
+  })
 }
 
 /** A hold's charges after it grew. */
@@ -63,14 +65,16 @@ export function refundsOf(
   })
 }
 
-/**
- * A hold's charges in one row, in the order of a layout's cells: pairs `[startedAt, amount]`, or `[-1, 0]` without a
- * charge.
- */
-export function chargedIn({ charges }: Charged, row: string, { identities }: Layout): readonly number[] {
-  return identities.flatMap((identity) => {
-    const charge = charges.find((each) => each[0] === row && each[1] === identity)
-    return charge === undefined ? [NOT_OPEN, 0] : [charge[2], charge[3]]
+/** A hold's charges in its owner's rows, by limit: pairs `[startedAt, amount]`, or `[-1, 0]` without a charge. */
+export function chargedIn({ charges }: Charged, subject: SubjectKeys, keys: Keys): readonly number[] {
+  const { by } = ownerOf(keys.schema, subject)
+  return keys.schema.layers.flatMap((layer, index) => {
+    const isOwners = !layer.shared && keyName(layer) === by
+    const row = isOwners ? keys.nameOf(keys.row(index, subject)) : undefined
+    return layer.cells.flatMap(({ identity }) => {
+      const charge = charges.find((each) => each[0] === row && each[1] === identity)
+      return charge === undefined ? [NOT_OPEN, 0] : [charge[2], charge[3]]
+    })
   })
 }
 

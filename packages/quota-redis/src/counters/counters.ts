@@ -1,6 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import {
   Instant,
+  type Layout,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
@@ -8,6 +9,7 @@ import {
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
+  usedLayers,
 } from '@scoregw/quota/store'
 import type { Tick } from '../calls/calls.ts'
 import { Calls } from '../calls/calls.ts'
@@ -47,7 +49,7 @@ export interface CountersDeps {
 export function openCounters(deps: CountersDeps): Counters {
   const { connection, prefix, schema, deadlineMs, testClock, tick } = deps
   const keys = new Keys(prefix, schema)
-  const book = new ListBook(keys.layout)
+  const book = new ListBook(keys.rowLayout)
   const instant = new Instant(keys.layout)
   const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
   const caller = new Calls<Operation>({ connection, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
@@ -93,11 +95,13 @@ export class Counters {
     })
   }
 
-  read({ subject, categories, layers, periods }: ReadRequest): Promise<ReadReply> {
+  read(request: ReadRequest): Promise<ReadReply> {
+    const { subject, periods } = request
+    const layers = usedLayers(this.keys.layout, request)
     return called<ReadReply>(this.#caller, {
       repeatable: true,
       encode: (batch) => {
-        const rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
+        const rows = layers.map((layer) => batch.row(layer, subject))
         let places: readonly number[] = []
         batch.steps(() => {
           places = encodeReadable(batch, rows)
@@ -106,11 +110,8 @@ export class Counters {
       },
       read: (replay, _, rows) => {
         const { now } = replay
-        const states = categories.flatMap((__, index) => {
-          const state = replay.view(rows.slice(index * layers.length, (index + 1) * layers.length), periods)
-          return state === undefined ? [] : [state]
-        })
-        return states.length < categories.length ? { now, states: [], isStale: true } : { now, states }
+        const states = replay.view(rows, { layers, periods })
+        return states === undefined ? { now, states: [], isStale: true } : { now, states }
       },
     })
   }
@@ -122,7 +123,8 @@ export class Counters {
     return true
   }
 
-  reset({ subject, categories, layers }: ResetRequest): Promise<void> {
+  reset(request: ResetRequest): Promise<void> {
+    const layers = usedLayers(this.keys.layout, request)
     let rows: readonly number[] = []
     let refunds: readonly PlacedRefund[] = []
     // Which of the rows, in order, cannot be read.
@@ -130,8 +132,8 @@ export class Counters {
     return called<void>(this.#caller, {
       repeatable: false,
       encode: (batch) => {
-        rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
-        refunds = rows.flatMap((row) => closings(row, this.keys.layout.width))
+        rows = layers.map((layer) => batch.row(layer, request.subject))
+        refunds = rows.flatMap((row, at) => closings(row, layers[at]!, request.limits, this.keys.layout))
         batch.steps(() => {
           for (const [i, row] of rows.entries()) batch.step(damaged.has(i) ? 'repair' : 'readable', row)
           encodeRefunds(batch, refunds)
@@ -147,9 +149,9 @@ export class Counters {
   }
 
   #refundLate(request: TakeRequest, { states }: TakeReply): void {
-    const { subject, category, quotas, costs } = request
+    const { subject, set, quotas, costs } = request
     const all = costs.slice(0, this.keys.schema.units.length)
-    const settle = { subject, category, layers: quotas.layers, states, refunds: all, as: 'cancelled' } as const
+    const settle = { subject, set, layers: quotas.layers, states, refunds: all, as: 'cancelled' } as const
     // If the refund fails, the tokens stay charged.
     this.refund(refundsOfStates(settle, this.keys), true).catch(() => undefined)
   }
@@ -179,9 +181,12 @@ export class Counters {
   }
 }
 
-/** Closes the windows of a row. Slots are released by their holds. */
-function closings(row: number, windows: number): PlacedRefund[] {
-  return Array.from({ length: windows }, (_, c) => {
-    return { row, cell: c + 1, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }
+/** Closes these limits' windows of a row. Slots are released by their holds. */
+function closings(row: number, layer: number, limits: readonly number[], { rows }: Layout): PlacedRefund[] {
+  const { first, width } = rows[layer]!
+  return limits.flatMap((at) => {
+    const isHere = at >= first && at < first + width
+    const cell = at - first + 1
+    return isHere ? [{ row, cell, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }] : []
   })
 }

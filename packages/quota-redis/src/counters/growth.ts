@@ -7,8 +7,8 @@ type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged
 
 /** Decides on a growth. */
 export function growthOf(request: GrowRequest, units: readonly string[]): Decide<GrowthResult> {
-  const { subject, category, quotas, periods, settingsRevision, costs, id } = request
-  const take = { subject, category, quotas, periods, settingsRevision }
+  const { subject, set, quotas, periods, settingsRevision, costs, id } = request
+  const take = { subject, set, quotas, periods, settingsRevision }
   // The record keeps it, so that a growth whose reply was lost is not charged again.
   const mark = newMark()
   return (stored, at): Decided<GrowthResult> => {

@@ -15,7 +15,6 @@ import {
   planSettlement,
   type SettleHoldReply,
   type SettleHoldRequest,
-  type Subject,
   type SweepReply,
   settledAmounts,
 } from '@scoregw/quota/store'
@@ -106,19 +105,17 @@ export class Holds implements RedisHolds {
   }
 
   async #list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
-    const { schema, layout } = this.#keys
     const { now, names } = await this.#readPage(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
-    const layer = schema.layers.findIndex(({ shared }) => !shared)
     const holds = await Promise.all(
       names.map(async (name): Promise<HoldRecord | undefined> => {
-        const { category, id } = this.#keys.readRecord(name) ?? { category: -1, id: '' }
-        if (category === -1) return undefined
+        const id = this.#keys.readRecord(name)?.id
+        if (id === undefined) return undefined
         const { record } = await this.#changes.find(this.#keys.placeNamed(name)!)
         if (!isOpenHold(record)) return undefined
         const { nonce, fingerprint, hold } = record as HeldRecord
         const { costs, takenAt, endsAt } = hold
-        const row = this.#keys.nameOf(this.#keys.row(layer, category, subject))
-        return { category, id, nonce, fingerprint, costs, takenAt, endsAt, charged: chargedIn(hold, row, layout) }
+        const charged = chargedIn(hold, subject, this.#keys)
+        return { id, nonce, fingerprint, costs, takenAt, endsAt, charged }
       }),
     )
     return { now, holds: holds.filter((hold) => hold !== undefined) }
@@ -136,10 +133,10 @@ export class Holds implements RedisHolds {
       (stored, at) => {
         if (!isOpenHold(stored)) return { result: undefined, change: stored === undefined ? 'forget' : undefined }
         const { fingerprint, hold } = stored as HeldRecord
-        const { category, owner, costs, endsAt } = hold
+        const { owner, costs, endsAt } = hold
         const { ended } = seenAt(stored, at)
         return {
-          result: { category, owner, fingerprint, costs, endsAt },
+          result: { owner, fingerprint, costs, endsAt },
           change: ended && { ...ended, skipsDamaged: true },
           needsNow: true,
         }
@@ -156,7 +153,7 @@ export class Holds implements RedisHolds {
 
   #planned(request: SettleHoldRequest, stored: IdRecord | undefined, at: number): Decided<Planned> {
     const { units } = this.#keys.schema
-    const { id, subject, category, quotas, periods, overrun } = request
+    const { id, subject, set, quotas, periods, overrun } = request
     const { record, ended } = seenAt(stored, at)
     const plan = planSettlement(request, record, units)
     const result = { plan, record }
@@ -187,7 +184,7 @@ export class Holds implements RedisHolds {
     const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
     // A hold that expired before any sweep is refunded in full: the commit pays for itself.
     const mostBack = ended === undefined ? plan.mostBack : undefined
-    const take = { subject, category, quotas, periods, settingsRevision: undefined }
+    const take = { subject, set, quotas, periods, settingsRevision: undefined }
     const { actual, within: held, excess } = plan
     const of = { actual: named(units, actual), within: named(units, held), excess: named(units, excess) }
     const more = {
@@ -197,8 +194,8 @@ export class Holds implements RedisHolds {
     return { result, change: { ...base, after, mostBack, more: plan.isMore ? more : undefined } }
   }
 
-  #placeOf({ category, subject, id }: HoldRef & { readonly subject: Subject }): RecordPlace {
-    return this.#keys.recordPlace(category, subject, id.id)
+  #placeOf({ subject, id }: HoldRef): RecordPlace {
+    return this.#keys.recordPlace(subject, id.id)
   }
 }
 

@@ -1,4 +1,4 @@
-import { cellOfIdentity, hash32, inRowOrder, type Layout } from '@scoregw/quota/store'
+import { cellOfIdentity, hash32, inRowOrder, type RowLayout } from '@scoregw/quota/store'
 import { KINDS } from './numbers.ts'
 
 /** The version of a row's format, its first byte. */
@@ -26,11 +26,11 @@ export function rowHead(list: string): Buffer {
 
 /** The limits found in rows. The policy's own cells have the numbers 1 to `size`; those of other lists follow. */
 export class ListBook {
-  readonly layout: Layout
+  readonly layout: RowLayout
   readonly identities: string[]
   readonly lists: Map<number, OtherList> = new Map<number, OtherList>()
 
-  constructor(layout: Layout) {
+  constructor(layout: RowLayout) {
     this.layout = layout
     this.identities = [...layout.identities]
   }

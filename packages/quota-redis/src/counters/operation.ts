@@ -93,20 +93,17 @@ class Call<T> implements Operation {
 }
 
 /** The reply to a take, by its status. It advances the replay. */
-export function takeReply(
-  replay: Replay,
-  status: Status,
-  rows: readonly number[],
-  { costs, periods, quotas }: TakeRequest,
-): TakeReply {
+export function takeReply(replay: Replay, status: Status, rows: readonly number[], request: TakeRequest): TakeReply {
   const { now } = replay
+  const { costs, periods } = request
+  const shown = { layers: replay.layersOf(request), periods }
   if (status === 'done') {
-    replay.charge(rows, { costs, periods, quotas })
-    return { outcome: 'admitted', now, states: replay.view(rows, periods, costs) ?? [] }
+    replay.charge(rows, request)
+    return { outcome: 'admitted', now, states: replay.view(rows, shown, costs) ?? [] }
   }
   if (status === 'refused' || status === 'unreadable') {
-    replay.reanchor(rows, { costs, periods })
-    return { outcome: 'refused', now, states: replay.view(rows, periods) ?? [] }
+    replay.reanchor(rows, request)
+    return { outcome: 'refused', now, states: replay.view(rows, shown) ?? [] }
   }
   if (status === 'other_settings')
     return { outcome: 'stale', now, states: [], settingsRevision: replay.settingsRevision }

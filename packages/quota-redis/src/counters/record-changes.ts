@@ -145,11 +145,8 @@ export class RecordChanges {
 
   /** A record that includes the charges of a growth. @param states after the growth */
   #grown(record: IdRecord, { take, costs }: More, states: WindowStates): IdRecord {
-    const { quotas, category, subject } = take
-    const keys = this.#keys
-    const rows = quotas.layers.map((layer) => keys.nameOf(keys.row(layer, category, subject)))
     const hold = record.hold!
-    return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(rows, states, costs, keys.layout)) } }
+    return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(take, states, costs, this.#keys)) } }
   }
 
   /** Remembers a record as this process left it. */
@@ -304,17 +301,18 @@ function replayed(
   rows: readonly number[],
   more: More,
 ): (() => Pick<Applied, 'states' | 'added'>) | undefined {
-  const { periods } = more.take
   const costs = [...more.costs, 0]
+  const take = { ...more.take, costs }
+  const shown = { layers: replay.layersOf(take), periods: take.periods }
   if (status === 'refused') {
-    replay.reanchor(rows, { costs, periods })
-    return () => ({ states: replay.view(rows, periods) ?? [] })
+    replay.reanchor(rows, take)
+    return () => ({ states: replay.view(rows, shown) ?? [] })
   }
   if (status !== 'done') return undefined
-  const paid = more.mode === 'fit' ? replay.fitting(rows, { ...more.take, costs }) : costs
-  replay.charge(rows, { ...more.take, costs: paid })
-  const shown = more.mode === 'take' ? paid : undefined
-  return () => ({ states: replay.view(rows, periods, shown) ?? [], added: paid.slice(0, -1) })
+  const paid = more.mode === 'fit' ? replay.fitting(rows, take) : costs
+  replay.charge(rows, { ...take, costs: paid })
+  const exact = more.mode === 'take' ? paid : undefined
+  return () => ({ states: replay.view(rows, shown, exact) ?? [], added: paid.slice(0, -1) })
 }
 
 /** Writes the step that fails if a record has changed. */
@@ -332,16 +330,20 @@ export function isOpenHold(record: IdRecord | undefined): boolean {
 
 /** Describes how to read the facts behind a record. */
 export function behindOf(batch: Batch, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
-  const { layout } = batch
-  const { quotas, category, subject, periods } = request
-  const order = batch.orderOf(request)
-  const width = PERIOD_NUMBERS * layout.calendars.length
+  const { keys } = batch
+  const { subject, periods } = request
+  const layers = batch.orderOf(request)
+  const periodsOf = (layer: number): number[] => {
+    const { calendars, first } = keys.layout.rows[layer]!
+    return calendars.flatMap((cell) => {
+      const at = keys.layout.periodsAt(first + cell)
+      return periods!.slice(at, at + PERIOD_NUMBERS)
+    })
+  }
   return {
     ...what,
-    rows: isHold
-      ? order.map((slot) => batch.keys.nameOf(batch.keys.row(quotas.layers[slot]!, category, subject)))
-      : undefined,
-    periods: periods && order.flatMap((slot) => periods.slice(slot * width, (slot + 1) * width)),
+    rows: isHold ? layers.map((layer) => keys.nameOf(keys.row(layer, subject))) : undefined,
+    periods: periods && layers.flatMap(periodsOf),
   }
 }
 

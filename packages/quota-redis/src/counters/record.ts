@@ -9,24 +9,26 @@ import {
   type HoldFactsOf,
   type IdFacts,
   Instant,
-  type Layout,
+  Layout,
   NOT_OPEN,
   otherVersion,
+  type RowLayout,
   type Settled,
   SLOTS,
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
+import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
 import { headOf, type ListBook } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
 /** A hold, as its record stores it. */
 export interface HoldOfRecord extends HoldFactsOf {
-  /** The category's name. */
-  readonly category: string
-  /** The subject's key in the first own layer. */
+  /** The member of the subject that has its key: see `Owner`. */
+  readonly by: string
+  /** The subject's key there. */
   readonly owner: string
   /** Epoch milliseconds. */
   readonly takenAt: number
@@ -92,7 +94,7 @@ export interface Behind {
 export function recordText(record: IdRecord, behind?: Behind): string {
   const { mark, state, nonce, fingerprint, tables, limits, states, hold } = record
   const ofHold = hold && [
-    ...[hold.category, hold.owner, hold.costs, hold.takenAt, hold.endsAt, hold.keepMs],
+    ...[hold.by, hold.owner, hold.costs, hold.takenAt, hold.endsAt, hold.keepMs],
     ...[byRow(hold.charges), hold.growths.join(''), hold.answer ?? 0],
   ]
   const ofFacts = behind && [behind.of, behind.rows ?? 0, behind.periods ?? 0, behind.plan ?? 0]
@@ -113,7 +115,7 @@ type RecordJson = readonly [
   hold:
     | 0
     | readonly [
-        category: string,
+        by: string,
         owner: string,
         costs: Amounts,
         takenAt: number,
@@ -197,7 +199,7 @@ function withFacts(
   record: IdRecord,
   [of, rows, periods, plan]: Exclude<RecordJson[6], 0>,
   facts: Facts,
-  layout: Layout,
+  layout: RowLayout,
 ): IdRecord {
   const { hold } = record
   if (of === 'commit')
@@ -217,27 +219,33 @@ const STATES: Readonly<Record<string, IdRecord['state']>> = {
   E: 'expired',
 }
 
-function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer]: Exclude<
+function holdOf([by, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer]: Exclude<
   RecordJson[5],
   0
 >): HoldOfRecord {
   return {
-    ...{ category, owner, costs, takenAt, endsAt, keepMs, charges: fromRows(charges) },
+    ...{ by, owner, costs, takenAt, endsAt, keepMs, charges: fromRows(charges) },
     growths: growths.match(/.{8}/g) ?? [],
     answer: answer === 0 ? undefined : answer,
   }
 }
 
-/**
- * The states stored in a record, for the given tables and a layout's limits. Cells that the record lacks are not open.
- */
-export function statesFor(record: IdRecord, tables: readonly string[], { identities }: Layout): WindowStates {
-  return tables.flatMap((table) =>
-    identities.flatMap((identity) => {
-      const at = placeIn(record, table, identity)
-      return at === undefined ? [NOT_OPEN, 0] : [record.states[at]!, record.states[at + 1]!]
-    }),
-  )
+/** The states stored in a record, for the layers that a request uses. Cells that the record lacks are not open. */
+export function statesFor(record: IdRecord, layers: readonly number[], keys: Keys): WindowStates {
+  const states = keys.layout.blank.slice()
+  for (const layer of layers) {
+    const { identities, first } = keys.layout.rows[layer]!
+    for (const [c, identity] of identities.entries()) {
+      const at = placeIn(record, keys.table(layer), identity)
+      if (at !== undefined) states.splice(2 * (first + c), 2, record.states[at]!, record.states[at + 1]!)
+    }
+  }
+  return states
+}
+
+/** The pairs of a reply's states that a record stores: those of these layers. */
+export function storedStates(states: WindowStates, layers: readonly number[], { rows }: Layout): WindowStates {
+  return layers.flatMap((layer) => states.slice(2 * rows[layer]!.first, 2 * (rows[layer]!.first + rows[layer]!.size)))
 }
 
 /** When a record's cell opened; `NOT_OPEN` if it did not, or if the record lacks it. */
@@ -286,11 +294,12 @@ function factsIn(bytes: Buffer, from: number, limits: readonly string[]): Facts 
  */
 function statesOf(
   { now, amounts, rows }: Facts,
-  layout: Layout | undefined,
+  layout: RowLayout | undefined,
   periods: readonly number[] | undefined,
 ): WindowStates {
-  const instant = layout && new Instant(layout)
-  const isKnown = instant?.moveTo(now, periods, rows.length) === true
+  const layers = layout && rows.map(() => ({ name: '', shared: false, cells: layout.cells }))
+  const instant = layers && new Instant(new Layout({ layers, sets: [] }))
+  const isKnown = instant?.moveTo(now, periods) === true
   return rows.flatMap((pairs, r) => {
     const states: number[] = []
     for (let c = 0; c < amounts.length; c++) {

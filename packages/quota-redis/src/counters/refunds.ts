@@ -1,4 +1,4 @@
-import { NOT_OPEN, type SettleRequest } from '@scoregw/quota/store'
+import { NOT_OPEN, type SettleRequest, usedLayers } from '@scoregw/quota/store'
 import type { Keys } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import type { Refund } from './charges.ts'
@@ -18,16 +18,14 @@ export interface PlacedRefund {
 }
 
 /** Refunds to the windows of a reply. */
-export function refundsOfStates(
-  { category, subject, layers, states, ...request }: SettleRequest,
-  keys: Keys,
-): Refund[] {
-  const { layout } = keys
-  return layers.flatMap((layer, slot) => {
-    const row = keys.nameOf(keys.row(layer, category, subject))
-    return layout.identities.slice(0, layout.width).flatMap((identity, c) => {
-      const startedAt = states[layout.cellAt(slot, c)] ?? NOT_OPEN
-      const amount = request.refunds[layout.units[c]!]!
+export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
+  const { subject, states } = request
+  return usedLayers(keys.layout, request).flatMap((layer) => {
+    const row = keys.nameOf(keys.row(layer, subject))
+    const { identities, width, first, units } = keys.layout.rows[layer]!
+    return identities.slice(0, width).flatMap((identity, c) => {
+      const startedAt = states[2 * (first + c)] ?? NOT_OPEN
+      const amount = request.refunds[units[c]!]!
       return startedAt === NOT_OPEN || amount === 0 ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })

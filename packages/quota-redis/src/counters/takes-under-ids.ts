@@ -1,22 +1,23 @@
 import {
   cellOfIdentity,
-  idOwnerKey,
   isToSettle,
   NOT_OPEN,
   named,
   notDone,
+  ownerOf,
   type ReservationId,
   repeatedTake,
   type SettleRequest,
   type TakeReply,
   type TakeRequest,
+  usedLayers,
 } from '@scoregw/quota/store'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
-import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
+import { type IdRecord, newMark, recordText, startIn, statesFor, storedStates } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
 import { refundsOfStates } from './refunds.ts'
 
@@ -109,34 +110,33 @@ export class TakesUnderIds {
   }
 
   /** The record of a take, before the time and the charges are known. */
-  #begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
+  #begun(request: TakeRequest, id: ReservationId): IdRecord {
+    const { subject, costs, hold } = request
     const { nonce, fingerprint, ttlMs } = id
-    const { schema } = this.#keys
+    const { schema, layout } = this.#keys
     const { layers } = schema
     // In the order of the facts: see `Batch.orderOf`.
-    const ordered = [...quotas.layers].sort((a, b) => Number(layers[b]!.shared) - Number(layers[a]!.shared))
-    const tables = ordered.map((layer) => this.#keys.table(layer, category)).join('')
+    const isShared = (layer: number): number => Number(layers[layer]!.shared)
+    const ordered = [...usedLayers(layout, request)].sort((a, b) => isShared(b) - isShared(a))
+    const tables = ordered.map((layer) => this.#keys.table(layer)).join('')
+    const { by, key: owner } = ownerOf(schema, subject)
     const ofHold = hold && {
-      ...{
-        category: schema.categories[category]!,
-        owner: idOwnerKey(schema, subject),
-        costs: named(schema.units, costs),
-      },
+      ...{ by, owner, costs: named(schema.units, costs) },
       ...{ takenAt: 0, endsAt: hold.ttlMs, keepMs: ttlMs, charges: [], growths: [] },
     }
     return { mark: newMark(), state: 'reserved', nonce, fingerprint, tables, limits: [], states: [], hold: ofHold }
   }
 
   /** The same record once they are known. */
-  #asTaken({ quotas, category, subject, costs }: TakeRequest, begun: IdRecord, { now, states }: TakeReply): IdRecord {
-    const keys = this.#keys
-    const tables = quotas.layers.map((layer) => keys.table(layer, category)).join('')
-    const limits = keys.layout.identities
+  #asTaken(request: TakeRequest, begun: IdRecord, { now, states }: TakeReply): IdRecord {
+    const { layout, rowLayout } = this.#keys
+    const layers = usedLayers(layout, request)
+    const tables = layers.map((layer) => this.#keys.table(layer)).join('')
+    const taken = { ...begun, tables, limits: rowLayout.identities, states: storedStates(states, layers, layout) }
     const { hold } = begun
-    if (hold === undefined) return { ...begun, tables, limits, states }
-    const rows = quotas.layers.map((layer) => keys.nameOf(keys.row(layer, category, subject)))
-    const charges = chargesOf(rows, states, costs, keys.layout)
-    return { ...begun, tables, limits, states, hold: { ...hold, takenAt: now, endsAt: now + hold.endsAt, charges } }
+    if (hold === undefined) return taken
+    const charges = chargesOf(request, states, request.costs, this.#keys)
+    return { ...taken, hold: { ...hold, takenAt: now, endsAt: now + hold.endsAt, charges } }
   }
 
   /** The reply to a take under a known id. */
@@ -147,44 +147,38 @@ export class TakesUnderIds {
     if (record === undefined) return this.#take(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
     if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
-    const { quotas, category } = request
-    const tables = quotas.layers.map((layer) => this.#keys.table(layer, category))
-    const states = statesFor(record, tables, this.#keys.layout)
+    const states = statesFor(record, usedLayers(this.#keys.layout, request), this.#keys)
     return repeatedTake({ ...record, state: isDue ? 'expired' : record.state, states }, id, now)
   }
 
   /** Cancels an admission that arrived after its caller's deadline. */
   #cancelLate(request: TakeRequest, id: ReservationId, { states }: TakeReply): void {
-    const { subject, category, quotas, costs, hold } = request
+    const { subject, set, quotas, costs, hold } = request
     const all = costs.slice(0, this.#keys.schema.units.length)
     const settled =
       hold === undefined
-        ? this.settle({ subject, category, layers: quotas.layers, states, refunds: all, id, as: 'cancelled' }, id)
-        : this.#holds.settle({ subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] })
+        ? this.settle({ subject, set, layers: quotas.layers, states, refunds: all, id, as: 'cancelled' }, id)
+        : this.#holds.settle({ subject, set, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] })
     settled.catch(() => undefined)
   }
 
-  #placeOf({ category, subject }: Pick<TakeRequest, 'category' | 'subject'>, { id }: ReservationId): RecordPlace {
-    return this.#keys.recordPlace(category, subject, id)
+  #placeOf({ subject }: Pick<TakeRequest, 'subject'>, { id }: ReservationId): RecordPlace {
+    return this.#keys.recordPlace(subject, id)
   }
 }
 
 /** The refunds to windows that the policy lacks, as the policy that wrote the record has them. */
-function othersRefunds(
-  record: IdRecord,
-  { category, subject, layers, ...request }: SettleRequest,
-  keys: Keys,
-): Refund[] {
-  const { layout, schema } = keys
+function othersRefunds(record: IdRecord, request: SettleRequest, keys: Keys): Refund[] {
+  const { layout, rowLayout, schema } = keys
   const others = record.limits.flatMap((identity) => {
-    const cell = layout.identities.includes(identity) ? undefined : cellOfIdentity(identity)
+    const cell = rowLayout.identities.includes(identity) ? undefined : cellOfIdentity(identity)
     const amount = request.refunds[schema.units.indexOf(cell?.unit ?? '')] ?? 0
     return amount === 0 ? [] : [{ identity, amount }]
   })
-  return layers.flatMap((layer) => {
-    const row = keys.nameOf(keys.row(layer, category, subject))
+  return usedLayers(layout, request).flatMap((layer) => {
+    const row = keys.nameOf(keys.row(layer, request.subject))
     return others.flatMap(({ identity, amount }) => {
-      const startedAt = startIn(record, keys.table(layer, category), identity)
+      const startedAt = startIn(record, keys.table(layer), identity)
       return startedAt === NOT_OPEN ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })

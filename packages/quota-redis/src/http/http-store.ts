@@ -105,10 +105,10 @@ class SweepsOnUse {
   #hasHolds: boolean
   #sweptAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(holds: Pick<AsyncHolds, 'sweep'>, { cells }: StoreSchema, isOn: boolean) {
+  constructor(holds: Pick<AsyncHolds, 'sweep'>, { layers }: StoreSchema, isOn: boolean) {
     this.#holds = holds
     this.#isOn = isOn
-    this.#hasHolds = cells.some(({ kind }) => kind === 'concurrency')
+    this.#hasHolds = layers.some(({ cells }) => cells.some(({ kind }) => kind === 'concurrency'))
   }
 
   /**

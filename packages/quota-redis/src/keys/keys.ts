@@ -1,81 +1,85 @@
 /// <reference lib="es2024.string" />
 import { createHash } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
-import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@scoregw/quota/store'
+import {
+  type Layout,
+  layerKey,
+  layoutOf,
+  type Owner,
+  ownerOf,
+  type RowLayout,
+  type StoreSchema,
+  type SubjectKeys,
+} from '@scoregw/quota/store'
 
 /**
  * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables are
- * identified by names: two policies share counters if they have a layer and a category of the same names.
+ * identified by names: two policies share counters if they have a layer of the same name.
  *
  * | key | holds |
  * |---|---|
  * | `{prefix}:settings` | the settings in force, beginning with their revision, or the revision announced |
  * | `{prefix}:limits` | the lists of limits that rows and records use, by their hash |
- * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
+ * | `{prefix}TTTTT:<subject>` | row of one layer; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
  * | `{prefix}@TTTTT<length>:<subject>..<id>` | record of a reservation's id |
  * | `{prefix}:holds` | the open holds, by their end |
- * | `{prefix}%<subject>` | those of one subject |
+ * | `{prefix}%TTTTT<subject>` | those of one subject |
  *
- * `TTTTT` stands for five characters of a hash of names: of a layer and a category; of a category and the shared
- * layers; of a category.
+ * `TTTTT` stands for five characters of a hash of names: of a layer; of the shared layers; of the layer whose key owns
+ * ids and holds.
  */
 export class Keys {
   readonly schema: StoreSchema
   readonly layout: Layout
+  /** The cells of every row. */
+  readonly rowLayout: RowLayout
   readonly settings: string
   readonly lists: string
   /** The index of all open holds. */
   readonly holds: string
   readonly #start: string
-  /** The key's beginning up to the colon, by `layer * categories + category`. */
+  /** The key's beginning up to the colon, by layer. */
   readonly #tables: readonly string[]
-  /** The category's part of a record's name. */
-  readonly #recordTables: readonly string[]
 
-  /** @throws {QuotaError} `store_mismatch` */
+  /** @throws {QuotaError} `store_mismatch`; `store_unsupported` unless layers have equal cells, of which a set has all or none */
   constructor(prefix: string, schema: StoreSchema) {
     this.schema = schema
-    this.layout = new Layout(schema.cells)
+    this.layout = layoutOf(schema)
+    this.rowLayout = uniformRows(this.layout)
     this.#start = `{${prefix}}`
     this.settings = `${this.#start}:settings`
     this.lists = `${this.#start}:limits`
     this.holds = `${this.#start}:holds`
-    const { layers, categories } = schema
-    this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + tableOf(name, category)))
-    this.#recordTables = categories.map((category) => hashOf(category))
+    this.#tables = schema.layers.map(({ name }) => this.#start + tableOf(name))
     if (new Set(this.#tables).size < this.#tables.length) {
-      const message = 'two layers and categories have names that this store cannot distinguish: rename one of them'
+      const message = 'two layers or categories have names that this store cannot distinguish: rename one of them'
       throw new QuotaError('store_mismatch', message)
     }
   }
 
-  row(layer: number, category: number, subject: Subject): string {
+  row(layer: number, subject: SubjectKeys): string {
     const key = layerKey(this.schema.layers[layer]!, subject)
-    const table = this.#tables[layer * this.schema.categories.length + category]!
+    const table = this.#tables[layer]!
     return isWellFormed(key) ? `${table}:${key}` : `${table}!${utf16Hex(key)}`
   }
 
-  /** The table of the rows of one layer and category, which follows the prefix: five characters. */
-  table(layer: number, category: number): string {
-    return this.#tables[layer * this.schema.categories.length + category]!.slice(this.#start.length)
+  /** The table of a layer's rows, which follows the prefix: five characters. */
+  table(layer: number): string {
+    return this.#tables[layer]!.slice(this.#start.length)
   }
 
-  /** The key of the book of leases for one category and some shared layers. */
-  book(category: number, layers: readonly number[]): string {
-    const names = layers.map((layer) => this.schema.layers[layer]!.name)
-    return `${this.#start}$${hashOf(this.schema.categories[category]!, ...names)}`
-  }
-
-  /** The length marks where a subject ends. Without it, two pairs of subject and id could share a key. */
-  record(category: number, subject: Subject, id: string): string {
-    const owner = safe(idOwnerKey(this.schema, subject))
-    return `${this.#start}@${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
+  /** The key of the book of leases for some shared layers. */
+  book(layers: readonly number[]): string {
+    return `${this.#start}$${hashOf(...layers.map((layer) => this.schema.layers[layer]!.name))}`
   }
 
   /** The key of an id's record, and the index that contains it while its hold is open. */
-  recordPlace(category: number, subject: Subject, id: string): RecordPlace {
-    return { key: this.record(category, subject, id), ownerIndex: this.holdsOf(subject) }
+  recordPlace(subject: SubjectKeys, id: string): RecordPlace {
+    const { table, key } = ownerName(ownerOf(this.schema, subject))
+    // The length marks where a subject ends. Without it, two pairs of subject and id could share a key.
+    const record = `${this.#start}@${table}${key.length}:${key}${safe(id)}`
+    return { key: record, ownerIndex: this.named(`%${table}${key}`) }
   }
 
   /** The same by a record's name in an index; `undefined` if the name is invalid. */
@@ -85,8 +89,9 @@ export class Keys {
   }
 
   /** The index of the open holds of a subject. */
-  holdsOf(subject: Subject): string {
-    return `${this.#start}%${safe(idOwnerKey(this.schema, subject))}`
+  holdsOf(subject: SubjectKeys): string {
+    const { table, key } = ownerName(ownerOf(this.schema, subject))
+    return this.named(`%${table}${key}`)
   }
 
   /** A key without the prefix. */
@@ -105,9 +110,8 @@ export class Keys {
     if (start === undefined) return undefined
     const idAt = start.length + Number(length)
     return {
-      category: this.schema.categories.findIndex((category) => hashOf(category) === table),
       id: unsafe(name.slice(idAt)),
-      indexOfOwner: `%${name.slice(start.length, idAt)}`,
+      indexOfOwner: `%${table}${name.slice(start.length, idAt)}`,
     }
   }
 }
@@ -121,16 +125,30 @@ export interface RecordPlace {
 
 /** The parts of a record's name. */
 export interface RecordName {
-  /** Index into the schema's categories; -1 if it is in none of them. */
-  readonly category: number
   readonly id: string
   /** The index of its owner's open holds: the key without the prefix. */
   readonly indexOfOwner: string
 }
 
-/** The part of a row's key between the prefix and the subject, by layer and category. */
-export function tableOf(layer: string, category: string): string {
-  return hashOf(layer, category)
+/** The part of a row's key between the prefix and the subject, by layer. */
+export function tableOf(layer: string): string {
+  return hashOf(layer)
+}
+
+/** The parts of names that identify the owner of ids and holds. */
+function ownerName({ by, key }: Owner): { readonly table: string; readonly key: string } {
+  return { table: hashOf(by), key: safe(key) }
+}
+
+/** The cells that all rows have. @throws {QuotaError} `store_unsupported` */
+function uniformRows({ rows, counted }: Layout): RowLayout {
+  const [first] = rows
+  const isWhole = counted.every((layers) =>
+    layers.every(({ length }, layer) => length === 0 || length === rows[layer]!.size),
+  )
+  if (first !== undefined && isWhole && rows.every(({ list }) => list === first.list)) return first
+  const message = 'this store needs layers with the same limits, all or none of which count a request'
+  throw new QuotaError('store_unsupported', message)
 }
 
 /** The subject in the part of a row's key after its table; `undefined` if the key isn't a row's. */

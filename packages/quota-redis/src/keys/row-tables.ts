@@ -1,4 +1,5 @@
 import type { Policy } from '@scoregw/quota'
+import { storeSchema } from '@scoregw/quota/store'
 import { subjectOfRow, tableOf } from './keys.ts'
 
 /** Which keys are the rows of one layer and category. */
@@ -17,18 +18,18 @@ export interface RowTable {
  * The tables of a policy's rows under a prefix, for tools that inspect stored rows. Only the store can read the
  * contents of a row; call `quota.status()` for them.
  */
-export function rowTables(prefix: string, { layers, categories }: Pick<Policy, 'layers' | 'categories'>): RowTable[] {
+export function rowTables(prefix: string, policy: Policy): RowTable[] {
   const start = `{${prefix}}`
-  return layers.flatMap(({ name, shared }) =>
-    categories.map((category) => {
-      const table = start + tableOf(name, category)
-      return {
-        layer: name,
-        category,
-        shared,
-        pattern: `${table.replace(/[\\*?[\]]/g, '\\$&')}[:!]*`,
-        subjectOf: (key: string) => (key.startsWith(table) ? subjectOfRow(key.slice(table.length)) : undefined),
-      }
-    }),
-  )
+  const { layers, categories } = policy
+  // A store has a layer for each layer and category of the policy, in this order.
+  return storeSchema(policy).layers.map(({ name, shared }, index) => {
+    const table = start + tableOf(name)
+    return {
+      layer: layers[Math.floor(index / categories.length)]!.name,
+      category: categories[index % categories.length]!,
+      shared,
+      pattern: `${table.replace(/[\\*?[\]]/g, '\\$&')}[:!]*`,
+      subjectOf: (key: string) => (key.startsWith(table) ? subjectOfRow(key.slice(table.length)) : undefined),
+    }
+  })
 }

@@ -36,7 +36,7 @@ export class Denials {
     const { layout, units } = this.#deps
     const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
     for (const [index, limit] of basis.limits.entries()) {
-      const unit = layout.units[index % layout.size]!
+      const unit = layout.units[index]!
       if (unit < units) room[unit] = Math.min(room[unit]!, limit - seen.states[2 * index + 1]!)
     }
     this.#denial = { ...seen, basis, room, endsAt: Math.min(...seen.ends) }

@@ -1,4 +1,4 @@
-import { hash32, type LayerSchema, layerKey, type Subject } from '@scoregw/quota/store'
+import { hash32, keyName, type LayerSchema, layerKey, type SubjectKeys } from '@scoregw/quota/store'
 import { keySlot, SLOTS } from '../connection/key-slot.ts'
 
 /**
@@ -9,12 +9,14 @@ import { keySlot, SLOTS } from '../connection/key-slot.ts'
 export const GROUPS = 12
 
 /**
- * The group of a subject. If several layers have their own keys, all subjects are in one group: a key that many
+ * The group of a subject. If layers have different keys, all subjects are in one group: a key that many
  * subjects share, such as a team's, cannot be in all their slots.
  */
-export function groupOf(layers: readonly LayerSchema[], subject: Subject): number {
-  const [own, another] = layers.filter(({ shared }) => !shared)
-  return own === undefined || another !== undefined ? 0 : hash32(layerKey(own, subject)) % GROUPS
+export function groupOf(layers: readonly LayerSchema[], subject: SubjectKeys): number {
+  const [own, ...others] = layers.filter(({ shared }) => !shared)
+  return own === undefined || others.some((layer) => keyName(layer) !== keyName(own))
+    ? 0
+    : hash32(layerKey(own, subject)) % GROUPS
 }
 
 /**

@@ -5,17 +5,19 @@ import {
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
+  type RowRequest,
   type SettleRequest,
   type TakeReply,
   type TakeRequest,
+  usedLayers,
 } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
 import { Places, type PlacesDeps } from './places.ts'
 import { type SharedAnswer, stale } from './shared-answer.ts'
-import { startsOf, without } from './shared-cells.ts'
-import { rowsOf, type SplitQuotas, splitLayers, splitPeriods } from './split.ts'
+import { startsOf } from './shared-cells.ts'
+import { joined, pairsAt, type SplitLayers, type SplitQuotas, splitLayers } from './split.ts'
 import { undo } from './undo.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -34,7 +36,7 @@ export class LeasedCounters implements RedisCounters {
 
   take(request: TakeRequest): Promise<TakeReply> {
     if (this.#isClosed) return Promise.reject(closed())
-    const split = this.#places.splitLayers(request.quotas)
+    const split = this.#places.splitLayers(request)
     if (split.shared.length === 0) return this.#takeOwn(request, split)
     // Under an id, the own rows come first: a repeat needs nothing from the shared layers.
     if (request.id !== undefined) return this.#inTime(request, this.#takeOwnFirst(request, split))
@@ -49,46 +51,47 @@ export class LeasedCounters implements RedisCounters {
   }
 
   async read(request: ReadRequest): Promise<ReadReply> {
-    const { subject, categories, layers } = request
-    const { schema, layout, pools } = this.#places
-    const split = splitLayers(schema, layers)
+    const { subject } = request
+    const { pools } = this.#places
+    const split = this.#split(request)
     if (split.shared.length > 0) await Promise.all(pools.map(({ refreshed }) => refreshed))
-    const periods = splitPeriods(layout, split, request.periods)
     const [own, shared] = await Promise.all([
-      this.#places.own(subject).read({ subject, categories, layers: split.own, periods: periods.own }),
-      this.#places.shared.read({ subject, categories, layers: split.shared, periods: periods.shared }),
+      this.#places.own(subject).read({ ...request, layers: split.own }),
+      this.#places.readShared(request, split),
     ])
     if (own.isStale === true) return own
     if (shared.isStale === true) return shared
-    const states = categories.map((category, index) => {
-      const ofShared = shared.states[index]!
-      const used = split.shared.length > 0 ? this.#places.withoutIdle(ofShared, category, split.shared) : ofShared
-      return this.#places.joined(split, own.states[index]!, used)
-    })
-    return { now: split.own.length === 0 ? shared.now : own.now, states }
+    return { now: split.own.length === 0 ? shared.now : own.now, states: joined(own.states, split, shared.states) }
   }
 
   async settle(request: SettleRequest): Promise<void> {
-    const { subject, category, refunds } = request
-    const { schema, layout } = this.#places
-    const split = splitLayers(schema, request.layers)
-    const own = { ...request, layers: split.own, states: rowsOf(layout, request.states, split.ownAt) }
+    const { subject, refunds, states } = request
+    const split = this.#split(request)
     const hasOwn = split.own.length > 0 || request.id !== undefined
-    const isMine = !hasOwn || (await this.#places.own(subject).settle(own))
+    const isMine = !hasOwn || (await this.#places.own(subject).settle({ ...request, layers: split.own }))
     if (!isMine || refunds.every((amount) => amount === 0) || split.shared.length === 0) return
-    const states = rowsOf(layout, request.states, split.sharedAt)
-    const pool = this.#places.pool(category, split.shared)
-    if (refunds.every((amount) => amount >= 0)) return pool.putBack(startsOf(states), refunds)
-    await this.#places.shared.settle({ ...request, layers: split.shared, states, id: undefined })
+    const pool = this.#places.pool(split.shared)
+    if (refunds.every((amount) => amount >= 0)) {
+      await pool.putBack(startsOf(pairsAt(states, split.sharedAt)), refunds)
+      return
+    }
+    await this.#places.shared.settle({ ...request, layers: split.shared, id: undefined })
     pool.forgetDenial()
   }
 
   async reset(request: ResetRequest): Promise<void> {
-    const { own, shared } = splitLayers(this.#places.schema, request.layers)
-    if (own.length > 0) await this.#places.own(request.subject).reset({ ...request, layers: own })
+    const { subject, limits } = request
+    const { own, shared, sharedAt } = this.#split(request)
+    const ownLimits = limits.filter((at) => !sharedAt.includes(at))
+    if (own.length > 0) await this.#places.own(subject).reset({ subject, limits: ownLimits })
     if (shared.length === 0) return
-    await this.#places.shared.reset({ ...request, layers: shared })
+    await this.#places.shared.reset({ subject, limits: limits.filter((at) => sharedAt.includes(at)) })
     for (const pool of this.#places.pools) pool.forget()
+  }
+
+  #split(request: RowRequest): SplitLayers {
+    const { schema, layout } = this.#places
+    return splitLayers(schema, layout, usedLayers(layout, request))
   }
 
   /** New decisions are rejected from now on. */
@@ -139,7 +142,12 @@ export class LeasedCounters implements RedisCounters {
 
   #takeCharged(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     if (split.own.length > 0) return this.#takeOwnAfter(request, split, shared)
-    return Promise.resolve({ outcome: 'admitted', now: shared.now, states: shared.states })
+    return Promise.resolve({ outcome: 'admitted', now: shared.now, states: this.#states(split, shared) })
+  }
+
+  /** The states of a request that only uses shared layers. */
+  #states(split: SplitQuotas, { states }: SharedAnswer): number[] {
+    return joined(this.#places.layout.blank, split, states)
   }
 
   /**
@@ -151,11 +159,11 @@ export class LeasedCounters implements RedisCounters {
       else this.#places.strand(request.costs)
       throw error
     })
-    if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
+    if (own.outcome === 'admitted') return { ...own, states: joined(own.states, split, shared.states) }
     await this.#places.putBack(request, split, shared)
     if (own.outcome !== 'refused') return { ...own, states: [] }
-    const states = without(this.#places.layout, shared.states, request.costs)
-    return { ...own, states: this.#places.joined(split, own.states, states) }
+    const states = this.#places.pool(split.shared).less(shared.states, request.costs)
+    return { ...own, states: joined(own.states, split, states) }
   }
 
   /** Charges the own rows, then the shared ones. If those refuse or fail, the charge to the own rows is undone. */
@@ -171,38 +179,38 @@ export class LeasedCounters implements RedisCounters {
       await this.#undo(request, split, own).catch(() => undefined)
       throw error
     }
-    if (shared.outcome === 'charged') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
+    if (shared.outcome === 'charged') return { ...own, states: joined(own.states, split, shared.states) }
     await this.#undo(request, split, own)
     return shared.outcome === 'refused' ? this.#refusedByShared(request, split, shared) : stale(shared)
   }
 
-  async #undo({ subject, category, costs, id }: TakeRequest, split: SplitQuotas, own: TakeReply): Promise<void> {
+  async #undo({ subject, set, costs, id }: TakeRequest, split: SplitQuotas, own: TakeReply): Promise<void> {
     const refunds = costs.slice(0, -1)
-    const request = { subject, category, layers: split.own, states: own.states, refunds, as: 'cancelled', id } as const
+    const request = { subject, set, layers: split.own, states: own.states, refunds, as: 'cancelled', id } as const
     await undo(this.#places.own(subject), request, own.now)
   }
 
   /** Completes a refusal with the own windows that refuse as well, so that the reported wait is long enough. */
   async #refusedByShared(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
-    if (split.own.length === 0) return { outcome: 'refused', now: shared.now, states: shared.states }
+    if (split.own.length === 0) return { outcome: 'refused', now: shared.now, states: this.#states(split, shared) }
     // A decision under limits of 0 charges nothing. Like every refusal it re-anchors windows that a fast clock opened.
     const probe = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
     const own = await this.#places.own(request.subject).take({ ...probe, id: undefined })
     if (own.outcome === 'stale') return own
-    return { outcome: 'refused', now: shared.now, states: this.#places.joined(split, own.states, shared.states) }
+    return { outcome: 'refused', now: shared.now, states: joined(own.states, split, shared.states) }
   }
 
   /** The same for the shared rows. */
   async #refusedByOwn(request: TakeRequest, split: SplitQuotas, own: TakeReply): Promise<TakeReply> {
     const shared = await this.#places.readShared(request, split)
     if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
-    return { ...own, states: this.#places.joined(split, own.states, shared.states) }
+    return { ...own, states: joined(own.states, split, shared.states) }
   }
 
-  #cancelLate({ subject, category, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
+  #cancelLate({ subject, set, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
     const { layers } = quotas
     const refunds = costs.slice(0, -1)
-    this.settle({ subject, category, layers, states, refunds, as: 'cancelled', id }).catch(() => {
+    this.settle({ subject, set, layers, states, refunds, as: 'cancelled', id }).catch(() => {
       this.#places.strand(costs)
     })
   }

@@ -1,13 +1,22 @@
-import type { Layout, Quotas, ReadReply, StoreSchema, Subject, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import {
+  type Layout,
+  type Quotas,
+  type ReadReply,
+  type StoreSchema,
+  type SubjectKeys,
+  type TakeRequest,
+  usedLayers,
+  type WindowStates,
+} from '@scoregw/quota/store'
 import type { Counters } from '../counters/counters.ts'
 import { total, type UnitAmounts } from './amounts.ts'
 import { GROUPS, groupOf } from './groups.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { Pools } from './pools.ts'
 import type { SharedAnswer } from './shared-answer.ts'
-import { startsOf, without } from './shared-cells.ts'
+import { startsOf } from './shared-cells.ts'
 import type { SharedPool } from './shared-pool.ts'
-import { joined, type SplitLayers, type SplitQuotas, splitQuotas } from './split.ts'
+import { joined, pairsAt, positionsOf, type SplitLayers, type SplitQuotas, splitQuotas } from './split.ts'
 
 export interface PlacesDeps {
   readonly schema: StoreSchema
@@ -28,9 +37,10 @@ export class Places {
   readonly #deps: PlacesDeps
   /** By group of subjects. */
   readonly #own: readonly Counters[]
-  /** By category and shared layers. */
+  /** By shared layers. */
   readonly #pools = new Map<string, SharedPool>()
-  readonly #splitQuotas = new WeakMap<Quotas, SplitQuotas>()
+  /** By quotas, then by set. */
+  readonly #splitQuotas = new WeakMap<Quotas, SplitQuotas[]>()
 
   constructor(deps: PlacesDeps) {
     this.#deps = deps
@@ -46,13 +56,13 @@ export class Places {
   }
 
   /** The counters of a subject's own rows. */
-  own(subject: Subject): Counters {
+  own(subject: SubjectKeys): Counters {
     return this.#own[groupOf(this.schema.layers, subject)]!
   }
 
-  pool(category: number, layers: readonly number[]): SharedPool {
-    const key = `${category}:${layers.join()}`
-    const pool = this.#pools.get(key) ?? this.#deps.pools.of(this.shared, category, layers)
+  pool(layers: readonly number[]): SharedPool {
+    const key = layers.join()
+    const pool = this.#pools.get(key) ?? this.#deps.pools.of(this.shared, layers)
     this.#pools.set(key, pool)
     return pool
   }
@@ -62,57 +72,56 @@ export class Places {
     return this.#deps.pools.all
   }
 
-  splitLayers(quotas: Quotas): SplitQuotas {
-    const known = this.#splitQuotas.get(quotas)
-    if (known !== undefined) return known
-    const split = splitQuotas(this.schema, this.layout, quotas)
-    this.#splitQuotas.set(quotas, split)
-    return split
-  }
-
-  /** States in the order of the request's layers. */
-  joined(split: SplitLayers, own: WindowStates, shared: WindowStates): number[] {
-    return joined(this.layout, split, own, shared)
+  splitLayers(request: TakeRequest): SplitQuotas {
+    const { quotas, set } = request
+    const bySet = this.#splitQuotas.get(quotas) ?? []
+    this.#splitQuotas.set(quotas, bySet)
+    bySet[set] ??= splitQuotas(this.schema, this.layout, quotas, usedLayers(this.layout, request))
+    return bySet[set]
   }
 
   /**
    * The own part of a request, without a revision. The settings are in the shared layers' slot; own rows learn of
    * changes by watching.
    */
-  ownPart(request: TakeRequest, { ownQuotas, periodsOf }: SplitQuotas): TakeRequest {
-    const periods = periodsOf(request.periods).own
-    return { ...request, quotas: ownQuotas, periods, settingsRevision: undefined }
+  ownPart(request: TakeRequest, { ownQuotas }: SplitQuotas): TakeRequest {
+    return { ...request, quotas: ownQuotas, settingsRevision: undefined }
   }
 
   /** @throws {QuotaError} `store_error` if too many requests wait */
   takeShared(
-    { costs, settingsRevision, category, periods: both }: TakeRequest,
-    { shared, sharedQuotas: { limits, rates }, periodsOf }: SplitQuotas,
+    { costs, settingsRevision, periods: all }: TakeRequest,
+    { shared, sharedLimits: limits, sharedRates: rates, periodsOf }: SplitQuotas,
     mayOpen: boolean,
   ): SharedAnswer | Promise<SharedAnswer> {
-    const periods = periodsOf(both).shared
-    return this.pool(category, shared).take({ costs, limits, rates, settingsRevision, periods, mayOpen })
+    return this.pool(shared).take({ costs, limits, rates, settingsRevision, periods: periodsOf(all), mayOpen })
   }
 
-  /** The shared rows of one category, without this process's unspent leases. */
-  async readShared(
-    { category, periods }: TakeRequest,
-    { shared: layers, periodsOf }: SplitQuotas,
-  ): Promise<Pick<ReadReply, 'now' | 'isStale'> & { readonly states: WindowStates }> {
-    const categories = [category]
-    const reply = await this.shared.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
-    const { now, isStale, states } = reply
-    return { now, isStale, states: isStale === true ? [] : this.withoutIdle(states[0]!, category, layers) }
+  /** The shared limits of a request, without this process's unspent leases. */
+  async readShared({ set, periods }: Pick<TakeRequest, 'set' | 'periods'>, split: SplitLayers): Promise<ReadReply> {
+    const { shared: layers, sharedAt } = split
+    const { now, isStale, states } = await this.shared.read({ subject: '', set, layers, periods })
+    if (isStale === true) return { now, isStale, states: [] }
+    return { now, states: pairsAt(this.#withoutIdle(states, layers), sharedAt) }
   }
 
-  /** Shared states as this process knows them, without its unspent leases. */
-  withoutIdle(states: WindowStates, category: number, layers: readonly number[]): WindowStates {
-    return without(this.layout, states, this.pool(category, layers).idleIn(startsOf(states)))
+  /** States without this process's unspent leases. */
+  #withoutIdle(states: WindowStates, layers: readonly number[]): WindowStates {
+    let left = states
+    const spent = this.schema.sets.map((_, set) => usedLayers(this.layout, { subject: '', set, layers }))
+    for (const [name, shared] of new Map(spent.map((each) => [each.join(), each]))) {
+      if (name === '') continue
+      const pool = this.pool(shared)
+      const sharedAt = positionsOf(this.layout, shared)
+      const pairs = pairsAt(left, sharedAt)
+      left = joined(left, { sharedAt }, pool.less(pairs, pool.idleIn(startsOf(pairs))))
+    }
+    return left
   }
 
   /** Returns shared tokens that a request does not need. If that fails, they stay charged. */
-  async putBack({ category, costs }: TakeRequest, { shared }: SplitLayers, { states }: SharedAnswer): Promise<void> {
-    await this.pool(category, shared)
+  async putBack({ costs }: TakeRequest, { shared }: SplitLayers, { states }: SharedAnswer): Promise<void> {
+    await this.pool(shared)
       .putBack(startsOf(states), costs)
       .catch(() => this.strand(costs))
   }

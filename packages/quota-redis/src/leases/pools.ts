@@ -1,4 +1,5 @@
 import type { Clock } from '@scoregw/quota'
+import { Layout } from '@scoregw/quota/store'
 import type { Connection } from '../connection/connection.ts'
 import type { Counters } from '../counters/counters.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -6,7 +7,7 @@ import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedPool } from './shared-pool.ts'
-import { statesOf } from './split.ts'
+import { positionsOf, spread, statesOf } from './split.ts'
 
 export interface PoolsDeps {
   /** A separate connection, because waiting for replicas delays the commands behind it. */
@@ -20,7 +21,7 @@ export interface PoolsDeps {
 }
 
 /**
- * The pools of one store. Policies with the same category, shared layers and list of limits spend from the same leases.
+ * The pools of one store. Policies with the same shared layers and list of limits spend from the same leases.
  */
 export class Pools {
   readonly #deps: PoolsDeps
@@ -37,24 +38,25 @@ export class Pools {
   }
 
   /** @param shared the shared layers' counters, under the calling policy */
-  of(shared: Counters, category: number, layers: readonly number[]): SharedPool {
-    const name = nameOf(shared, category, layers)
+  of(shared: Counters, layers: readonly number[]): SharedPool {
+    const name = nameOf(shared, layers)
     const known = this.#pools.get(name)
     if (known !== undefined) return known
     const { keys } = shared
     const { testClock, counts, process } = this.#deps
     const pool = new SharedPool({
       calls: this.#callsOf(shared),
-      at: { category, layers },
-      layout: keys.layout,
+      layers,
+      layout: new Layout({ layers: layers.map((layer) => keys.schema.layers[layer]!), sets: [] }),
       units: keys.schema.units.length,
       newLeaseId: () => `${process}:${this.#leaseCount++}`,
       moment: () => momentBy(testClock),
       timeAfter: (seen, now) => testClock?.now() ?? seen.now + Math.max(0, Math.floor(elapsedMs(seen.at, now))),
       counts,
       refund: async (starts, refunds) => {
-        const states = statesOf(starts)
-        await shared.settle({ subject: '', category, layers, states, refunds, as: 'cancelled' })
+        const at = positionsOf(keys.layout, layers)
+        const states = statesOf(spread(keys.layout, at, starts))
+        await shared.settle({ subject: '', set: 0, layers, states, refunds, as: 'cancelled' })
       },
     })
     this.#pools.set(name, pool)
@@ -70,7 +72,7 @@ export class Pools {
   }
 }
 
-function nameOf({ keys: { schema, layout } }: Counters, category: number, layers: readonly number[]): string {
+function nameOf({ keys: { schema, rowLayout } }: Counters, layers: readonly number[]): string {
   const names = layers.map((layer) => schema.layers[layer]!.name)
-  return JSON.stringify([schema.categories[category], names, layout.list])
+  return JSON.stringify([names, rowLayout.list])
 }

@@ -11,6 +11,7 @@ import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
 import type { LeaseLimits } from './shared-answer.ts'
+import { positionsOf, spread, spreadPeriods } from './split.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout } = globalThis
@@ -23,12 +24,6 @@ const AGAIN_AFTER_MS = 20
 /** The status of a call that met an unknown list of limits. Nothing was done, and the list is now known. */
 const UNKNOWN_LIST = 'l'
 const DAMAGED = 'b'
-
-/** The rows that a call uses: those of one category and some shared layers. */
-export interface SharedRowsAt {
-  readonly category: number
-  readonly layers: readonly number[]
-}
 
 /** A request for a grant. */
 export interface GrantRequest extends LeaseLimits {
@@ -81,7 +76,7 @@ export class SharedCalls {
 
   constructor(deps: SharedCallsDeps) {
     this.#deps = deps
-    this.#book = new ListBook(deps.keys.layout)
+    this.#book = new ListBook(deps.keys.rowLayout)
     this.#instant = new Instant(deps.keys.layout)
   }
 
@@ -91,10 +86,14 @@ export class SharedCalls {
    * @param late receives a reply that arrives after the deadline
    * @throws {QuotaError} `store_error`, `damaged_row`
    */
-  async grant(at: SharedRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
+  async grant(
+    layers: readonly number[],
+    request: GrantRequest,
+    late: (reply: GrantReply) => void,
+  ): Promise<GrantReply> {
     if (!this.#breaker.admits())
       throw notDone(storeError('the shared layers gave no answers for a while and are not called now'))
-    return this.#within((server) => this.#granted(server, at, request), late)
+    return this.#within((server) => this.#granted(server, layers, request), late)
   }
 
   /**
@@ -103,34 +102,35 @@ export class SharedCalls {
    * @returns what was credited
    * @throws {QuotaError} `store_error`
    */
-  async refund(at: SharedRowsAt, lease: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts> {
+  async refund(layers: readonly number[], lease: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts> {
     const { connection, keys } = this.#deps
     const { units } = keys.schema
     await connection.ready()
     for (;;) {
-      const batch = this.#batch(at, { lease: lease.id, units, amounts, starts: lease.starts })
-      for (const layer of at.layers) batch.row(layer, at.category, '')
+      const batch = this.#batch(layers, { lease: lease.id, units, amounts, starts: lease.starts })
+      for (const layer of layers) batch.row(layer, '')
       const [reply] = await waited(connection.server, RETURN_SCRIPT, batch.args(), 0, 0)
       const replay = batch.replayOf(reply)
       if (replay.statuses !== UNKNOWN_LIST) return amountsOf(replay)
     }
   }
 
-  async #granted(server: Connection, at: SharedRowsAt, request: GrantRequest): Promise<GrantReply> {
+  async #granted(server: Connection, layers: readonly number[], request: GrantRequest): Promise<GrantReply> {
     const { testClock, deadlineMs, process, keys } = this.#deps
     const { units } = keys.schema
     const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, ...grant } = request
     const { limits, rates, settingsRevision, periods } = grant
     const all = costs.map((each) => each.slice(0, units.length))
+    const at = positionsOf(keys.layout, layers)
     const replicas = await this.#deps.replicas(server)
     for (;;) {
-      const batch = this.#batch(at, { process, lease, units, may_open, costs: all, wanted, has, ...TIMES })
+      const batch = this.#batch(layers, { process, lease, units, may_open, costs: all, wanted, has, ...TIMES })
       const grant = {
         subject: '',
-        category: at.category,
-        quotas: { layers: at.layers, limits, rates },
+        set: 0,
+        quotas: { layers, limits: spread(keys.layout, at, limits), rates: rates && spread(keys.layout, at, rates) },
         settingsRevision,
-        periods,
+        periods: spreadPeriods(keys.layout, at, periods),
       }
       let rows: readonly number[] = []
       batch.steps(() => {
@@ -152,11 +152,11 @@ export class SharedCalls {
   }
 
   /** A batch of the counters with the arguments for the scripts of leases: see `lua/book.lua`. */
-  #batch({ category, layers }: SharedRowsAt, call: object): Batch {
+  #batch(layers: readonly number[], call: object): Batch {
     const { keys, testClock } = this.#deps
     const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())
     batch.text(JSON.stringify(call))
-    batch.index(keys.book(category, layers))
+    batch.index(keys.book(layers))
     return batch
   }
 

@@ -1,4 +1,4 @@
-import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, view } from '@scoregw/quota/store'
+import { add, type Instant, type Layout, periodAt, reanchor, view } from '@scoregw/quota/store'
 import type { UnitAmounts } from './amounts.ts'
 import type { SharedRequest } from './shared-answer.ts'
 
@@ -24,7 +24,7 @@ export class SharedCells {
     terms: Pick<SharedRequest, 'periods' | 'rates'>,
     instant: Instant,
   ): SharedCells | undefined {
-    if (!instant.moveTo(now, terms.periods, cells.length / layout.rowCells)) return undefined
+    if (!instant.moveTo(now, terms.periods)) return undefined
     return new SharedCells(cells, layout, now, terms, instant)
   }
 
@@ -52,9 +52,9 @@ export class SharedCells {
   }
 
   charge(costs: UnitAmounts): void {
-    const { size, units } = this.#layout
+    const { units } = this.#layout
     this.#each((i, at) => {
-      const cost = costs[units[at % size]!]!
+      const cost = costs[units[at]!]!
       if (cost === 0) return
       this.#instant.roll(this.#cells, i, at, this.#rates)
       add(this.#cells, i, cost)
@@ -63,16 +63,13 @@ export class SharedCells {
 
   /** When each cell ends, epoch milliseconds; `Infinity` if it is not open. */
   ends(): number[] {
-    const { lengthsMs, calendars, size } = this.#layout
-    const ends = startsOf(this.states()).map((start, index) =>
-      start >= 0 ? start + lengthsMs[index % size]! : Number.POSITIVE_INFINITY,
+    const { cells, calendars } = this.#layout
+    const ends = startsOf(this.states()).map((start, at) =>
+      start >= 0 ? start + cells[at]!.lengthMs : Number.POSITIVE_INFINITY,
     )
-    for (let row = 0; row < ends.length / size; row++) {
-      for (const [index, window] of calendars.entries()) {
-        const at = this.#layout.limitAt(row, window)
-        const period = periodAt(this.#now, this.#periods, this.#layout.periodsAt(row) + PERIOD_NUMBERS * index)
-        if (ends[at]! < Number.POSITIVE_INFINITY) ends[at] = period!.end
-      }
+    for (const at of calendars) {
+      const period = periodAt(this.#now, this.#periods, this.#layout.periodsAt(at))
+      if (ends[at]! < Number.POSITIVE_INFINITY) ends[at] = period!.end
     }
     return ends
   }
@@ -89,10 +86,10 @@ export class SharedCells {
 }
 
 /** States with the given amounts subtracted in each window. */
-export function without({ size, units }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
+export function without({ units }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
   return states.map((value, index) => {
     const isStart = index % 2 === 0
-    return isStart ? value : Math.max(0, value - amounts[units[((index - 1) / 2) % size]!]!)
+    return isStart ? value : Math.max(0, value - amounts[units[(index - 1) / 2]!]!)
   })
 }
 

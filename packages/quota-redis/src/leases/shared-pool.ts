@@ -14,7 +14,7 @@ import {
   type SharedAnswer,
   type SharedRequest,
 } from './shared-answer.ts'
-import type { GrantReply, SharedCalls, SharedRowsAt } from './shared-calls.ts'
+import type { GrantReply, SharedCalls } from './shared-calls.ts'
 import { SharedCells, startsOf, without } from './shared-cells.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -43,8 +43,8 @@ interface Waiter {
 
 export interface SharedPoolDeps {
   readonly calls: Pick<SharedCalls, 'grant' | 'refund'>
-  /** The rows that the pool spends. */
-  readonly at: SharedRowsAt
+  /** The layers whose rows the pool spends. The layout is of these alone: limits, states and periods are theirs. */
+  readonly layers: readonly number[]
   readonly layout: Layout
   /** How many units the schema has. */
   readonly units: number
@@ -57,7 +57,7 @@ export interface SharedPoolDeps {
   readonly refund: (starts: readonly number[], amounts: UnitAmounts) => Promise<void>
 }
 
-/** The shared rows of one category in one process: its leases, and the requests that wait for the shared layers. */
+/** The rows of some shared layers in one process: its leases, and the requests that wait for the shared layers. */
 export class SharedPool {
   readonly #deps: SharedPoolDeps
   readonly #waiting: Waiter[] = []
@@ -128,6 +128,11 @@ export class SharedPool {
     return this.#idle((lease) => isSame(lease.grant.starts, starts))
   }
 
+  /** States without these amounts. */
+  less(states: readonly number[], amounts: UnitAmounts): number[] {
+    return without(this.#deps.layout, states, amounts)
+  }
+
   /** Call it after a charge to the shared layers outside of leases and grants. */
   forgetDenial(): void {
     this.#denials.forget()
@@ -195,7 +200,7 @@ export class SharedPool {
     if (isNothing(amounts)) return
     // Removed here before it is sent, so that nothing is both spent and credited.
     lease.amounts.fill(0)
-    const sent = this.#deps.calls.refund(this.#deps.at, lease.grant, amounts).catch(() => {
+    const sent = this.#deps.calls.refund(this.#deps.layers, lease.grant, amounts).catch(() => {
       this.#deps.counts.strandedTokens += total(amounts)
     })
     const followed: Promise<unknown> = sent.finally(() => this.#returning.delete(followed))
@@ -207,13 +212,12 @@ export class SharedPool {
   }
 
   #statesIn(starts: readonly number[]): number[] {
-    const { units, size } = this.#deps.layout
-    const idle = this.idleIn(starts)
-    const seen = this.#seen?.states
+    const { units } = this.#deps.layout
+    const [idle, seen] = [this.idleIn(starts), this.#seen?.states]
     const states = new Array<number>(2 * starts.length).fill(0.5)
     for (let i = 0; i < starts.length; i++) {
       states[2 * i] = starts[i]!
-      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - (idle[units[i % size]!] ?? 0))
+      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - (idle[units[i]!] ?? 0))
     }
     return states
   }
@@ -271,7 +275,7 @@ export class SharedPool {
     waiters: readonly Waiter[],
     { limits, rates, settingsRevision, periods, mayOpen }: LeaseLimits & Pick<SharedRequest, 'mayOpen'>,
   ): Promise<void> {
-    const { calls, at, newLeaseId, counts } = this.#deps
+    const { calls, layers, newLeaseId, counts } = this.#deps
     const costs = waiters.map(({ request }) => request.costs)
     const idle = this.#idle()
     const requested = costs.reduce<UnitAmounts>(plus, idle)
@@ -283,7 +287,7 @@ export class SharedPool {
     try {
       const request = { costs, wanted, idle, limits, rates, settingsRevision, periods, mayOpen, leaseId }
       const grant = { id: leaseId, limits, rates, settingsRevision, periods }
-      const reply = await calls.grant(at, request, (late) => this.#grantedLate(late, grant))
+      const reply = await calls.grant(layers, request, (late) => this.#grantedLate(late, grant))
       this.#granted(waiters, reply, grant)
     } catch (error) {
       for (const waiter of waiters) waiter.reject(error)

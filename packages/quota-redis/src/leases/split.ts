@@ -1,97 +1,106 @@
-import type { Layout, Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
+import { type Layout, PERIOD_NUMBERS, type Quotas, type StoreSchema, type WindowStates } from '@scoregw/quota/store'
 
 /** The layers of a request: those with keys per subject ("own") and those that all subjects share. */
 export interface SplitLayers {
   readonly own: readonly number[]
   readonly shared: readonly number[]
-  /** Their indexes among the request's layers. */
-  readonly ownAt: readonly number[]
+  /** The positions of the shared layers' limits. Pools of leases have them in this order. */
   readonly sharedAt: readonly number[]
 }
 
-export function splitLayers(schema: StoreSchema, layers: readonly number[]): SplitLayers {
-  const isShared = (at: number): boolean => schema.layers[layers[at]!]!.shared
-  const places = [...layers.keys()]
-  const ownAt = places.filter((at) => !isShared(at))
-  const sharedAt = places.filter(isShared)
-  return { own: ownAt.map((at) => layers[at]!), shared: sharedAt.map((at) => layers[at]!), ownAt, sharedAt }
+/** @param layers that a request uses */
+export function splitLayers({ layers: all }: StoreSchema, layout: Layout, layers: readonly number[]): SplitLayers {
+  const shared = layers.filter((layer) => all[layer]!.shared)
+  return { own: layers.filter((layer) => !all[layer]!.shared), shared, sharedAt: positionsOf(layout, shared) }
+}
+
+/** The positions of the limits of some layers. */
+export function positionsOf({ rows }: Layout, layers: readonly number[]): number[] {
+  return layers.flatMap((layer) => rows[layer]!.cells.map((_, cell) => rows[layer]!.first + cell))
 }
 
 /** Quotas split into own and shared ones, once for all requests under them. */
 export interface SplitQuotas extends SplitLayers {
   readonly ownQuotas: Quotas
-  /** Rates are set if there are buckets. */
-  readonly sharedQuotas: Quotas
+  /** The limits and rates of the shared layers only. Rates are set if there are buckets. */
+  readonly sharedLimits: readonly number[]
+  readonly sharedRates: readonly number[] | undefined
   /** Own quotas with limits of 0. */
   readonly nothing: Quotas
-  /** Splits the periods of a request into those of own and of shared layers. */
-  periodsOf(periods: readonly number[] | undefined): SplitPeriods
+  /** The periods of the shared layers, among those of a request: the same object each time. */
+  periodsOf(periods: readonly number[] | undefined): readonly number[] | undefined
 }
 
-/** Split periods. The arrays are the same objects each time, because stores compare them to group requests. */
-export interface SplitPeriods {
-  readonly own: readonly number[] | undefined
-  readonly shared: readonly number[] | undefined
-}
-
-const NO_PERIODS: SplitPeriods = { own: undefined, shared: undefined }
-
-export function splitQuotas(schema: StoreSchema, layout: Layout, quotas: Quotas): SplitQuotas {
-  const split = splitLayers(schema, quotas.layers)
-  const ownQuotas = partOf(layout, quotas, split.ownAt)
-  const shared = partOf(layout, quotas, split.sharedAt)
-  const nothing = { ...ownQuotas, limits: ownQuotas.limits.map(() => 0) }
-  const known = new WeakMap<readonly number[], SplitPeriods>()
-  const periodsOf = (periods: readonly number[] | undefined): SplitPeriods => {
-    if (periods === undefined) return NO_PERIODS
-    const both = known.get(periods) ?? splitPeriods(layout, split, periods)
-    known.set(periods, both)
-    return both
+/** @param layers that a request uses */
+export function splitQuotas(
+  schema: StoreSchema,
+  layout: Layout,
+  quotas: Quotas,
+  layers: readonly number[],
+): SplitQuotas {
+  const split = splitLayers(schema, layout, layers)
+  const { sharedAt } = split
+  const ownQuotas = { ...quotas, layers: split.own }
+  const rates = quotas.rates && sharedAt.map((at) => quotas.rates![at]!)
+  const known = new WeakMap<readonly number[], readonly number[]>()
+  const periodsOf = (periods: readonly number[] | undefined): readonly number[] | undefined => {
+    if (periods === undefined) return undefined
+    const shared = known.get(periods) ?? calendarsOf(layout, sharedAt).flatMap((at) => periodsAt(layout, periods, at))
+    known.set(periods, shared)
+    return shared
   }
   return {
     ...split,
     ownQuotas,
-    sharedQuotas: { ...shared, rates: shared.rates?.some((rate) => rate > 0) ? shared.rates : undefined },
-    nothing,
+    sharedLimits: sharedAt.map((at) => quotas.limits[at]!),
+    sharedRates: rates?.some((rate) => rate > 0) ? rates : undefined,
+    nothing: { ...ownQuotas, limits: quotas.limits.map(() => 0) },
     periodsOf,
   }
 }
 
-export function splitPeriods(
+/** The calendar windows among some limits. */
+function calendarsOf({ calendars }: Layout, positions: readonly number[]): readonly number[] {
+  return positions.filter((at) => calendars.includes(at))
+}
+
+function periodsAt(layout: Layout, periods: readonly number[], at: number): readonly number[] {
+  return periods.slice(layout.periodsAt(at), layout.periodsAt(at) + PERIOD_NUMBERS)
+}
+
+/** Numbers of some limits as numbers of all. */
+export function spread({ size }: Layout, positions: readonly number[], values: readonly number[]): number[] {
+  const all = new Array<number>(size).fill(0)
+  for (const [index, at] of positions.entries()) all[at] = values[index]!
+  return all
+}
+
+/** Periods of some limits as periods of all. */
+export function spreadPeriods(
   layout: Layout,
-  { ownAt, sharedAt }: SplitLayers,
+  positions: readonly number[],
   periods: readonly number[] | undefined,
-): SplitPeriods {
-  if (periods === undefined) return NO_PERIODS
-  const of = (places: readonly number[]): number[] =>
-    places.flatMap((at) => periods.slice(layout.periodsAt(at), layout.periodsAt(at + 1)))
-  return { own: of(ownAt), shared: of(sharedAt) }
-}
-
-/** The quotas of some of a request's layers. */
-function partOf(layout: Layout, { layers, limits, rates }: Quotas, places: readonly number[]): Quotas {
-  return {
-    layers: places.map((at) => layers[at]!),
-    limits: places.flatMap((at) => layout.limitsOf(limits, at)),
-    rates: rates && places.flatMap((at) => layout.limitsOf(rates, at)),
+): readonly number[] | undefined {
+  if (periods === undefined) return undefined
+  const all = new Array<number>(PERIOD_NUMBERS * layout.calendars.length).fill(0)
+  for (const [index, at] of calendarsOf(layout, positions).entries()) {
+    for (let i = 0; i < PERIOD_NUMBERS; i++) all[layout.periodsAt(at) + i] = periods[PERIOD_NUMBERS * index + i]!
   }
+  return all
 }
 
-/** The states of some of a request's layers. */
-export function rowsOf(layout: Layout, states: WindowStates, places: readonly number[]): number[] {
-  return places.flatMap((at) => layout.rowOf(states, at))
+/** The states of some limits, among those of all. */
+export function pairsAt(states: WindowStates, positions: readonly number[]): number[] {
+  return positions.flatMap((at) => [states[2 * at]!, states[2 * at + 1]!])
 }
 
-/** States in the order of the request's layers again. */
-export function joined(layout: Layout, split: SplitLayers, own: WindowStates, shared: WindowStates): number[] {
-  const states = new Array<number>(layout.rowAt(split.ownAt.length + split.sharedAt.length)).fill(0.5)
-  const put = (places: readonly number[], from: WindowStates): void => {
-    for (const [slot, at] of places.entries()) {
-      for (let i = 0; i < layout.rowCells; i++) states[layout.rowAt(at) + i] = from[layout.rowAt(slot) + i]!
-    }
+/** States of own layers, with those of shared layers added. */
+export function joined(own: WindowStates, { sharedAt }: Pick<SplitLayers, 'sharedAt'>, shared: WindowStates): number[] {
+  const states = own.slice()
+  for (const [index, at] of sharedAt.entries()) {
+    states[2 * at] = shared[2 * index]!
+    states[2 * at + 1] = shared[2 * index + 1]!
   }
-  put(split.ownAt, own)
-  put(split.sharedAt, shared)
   return states
 }
 

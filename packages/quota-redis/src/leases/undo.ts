@@ -10,11 +10,11 @@ import { refundsOfStates } from '../counters/refunds.ts'
  * @param takenAt the time of the reply that admitted it, epoch milliseconds
  */
 export async function undo(counters: Counters, request: SettleRequest, takenAt: number): Promise<void> {
-  const { category, subject, id } = request
+  const { subject, id } = request
   const { keys, changes } = counters
   const refunds = refundsOfStates(request, keys).map((refund) => ({ ...refund, closes: refund.startedAt >= takenAt }))
   if (id === undefined) return counters.refund(refunds)
-  await changes.change(keys.recordPlace(category, subject, id.id), (record) => {
+  await changes.change(keys.recordPlace(subject, id.id), (record) => {
     if (!isToSettle(record, id)) return { result: undefined }
     const after = { ...record, mark: newMark(), state: 'cancelled' } as const
     return { result: undefined, change: { after, keepMs: 0, refunds } }

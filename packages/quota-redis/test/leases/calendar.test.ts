@@ -1,4 +1,4 @@
-import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,24 +7,18 @@ import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
+import { uniform, withCells } from '../support/schemas.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT = 1_000_000
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
 
-const MONTHLY: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], [MONTH]),
-  categories: ['read'],
-  layers: [
-    { name: 'personal', shared: false },
-    { name: 'site', shared: true },
-  ],
-}
-const BOTH: StoreSchema = {
-  ...MONTHLY,
-  cells: cellsIn(['tokens'], [MONTH, windowCell({ label: '2d', lengthMs: 2 * DAY_MS })]),
-}
+const LAYERS = [
+  { name: 'personal', shared: false },
+  { name: 'site', shared: true },
+]
+const MONTHLY = uniform(['tokens'], cellsIn(['tokens'], [MONTH]), LAYERS)
+const BOTH = withCells(MONTHLY, cellsIn(['tokens'], [MONTH, windowCell({ label: '2d', lengthMs: 2 * DAY_MS })]))
 
 interface Member {
   readonly store: LeasedRedisStore
@@ -72,7 +66,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     const limits = [...Array(windows).fill(Number.POSITIVE_INFINITY), ...Array(windows).fill(limit)]
     return counters.take({
       subject,
-      category: 0,
+      set: 0,
       quotas: { layers: [0, 1], limits },
       costs: [cost, 0],
       periods: [...own, ...site],
@@ -80,8 +74,13 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
   }
 
   async function sharedOf({ counters }: Member, periods: readonly number[]): Promise<readonly number[]> {
-    const { states } = await counters.read({ subject: 'nobody', categories: [0], layers: [1], periods })
-    return states[0]!
+    const { states } = await counters.read({
+      subject: 'nobody',
+      set: 0,
+      layers: [1],
+      periods: [...periods, ...periods],
+    })
+    return states.slice(states.length / 2)
   }
 
   /** Takes by one at a time, as many as there are spent from leases that last. */
@@ -137,8 +136,11 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
       expect(reply.settingsRevision).toBeUndefined()
     }
     await isStale(periods, { site: ahead })
-    const ofShared = { subject: 'u', category: 0, quotas: { layers: [1], limits: [LIMIT] }, costs: [5, 0] }
-    expect(await one.counters.take({ ...ofShared, periods: ahead })).toMatchObject({ outcome: 'stale', states: [] })
+    const ofShared = { subject: 'u', set: 0, quotas: { layers: [1], limits: [LIMIT, LIMIT] }, costs: [5, 0] }
+    expect(await one.counters.take({ ...ofShared, periods: [...ahead, ...ahead] })).toMatchObject({
+      outcome: 'stale',
+      states: [],
+    })
     expect(await sharedOf(one, periods)).toEqual([-1, 0])
     const taken = await untilLeased(one, periods)
     const { idleTokens } = one.store.leases()
@@ -146,7 +148,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     await isStale(ahead, { site: periods })
     await isStale(ahead, { site: periods, limit: 1 })
     expect((await take(one, idleTokens, [start - DAY_MS, start, end])).outcome).toBe('admitted')
-    const read = { subject: 'nobody', categories: [0], layers: [1], periods: [end, nextEnd, nextEnd + 1] }
+    const read = { subject: 'nobody', set: 0, layers: [1], periods: [...ahead, ...ahead] }
     expect(await one.counters.read(read)).toMatchObject({ isStale: true, states: [] })
     expect((await sharedOf(one, [start, end, nextEnd]))[1]).toBe(taken + idleTokens)
   })
@@ -176,20 +178,20 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
   })
 
   it('leases of several shared layers use the periods of each', async () => {
-    const layers = [...MONTHLY.layers, { name: 'all', shared: true }]
-    const { clock, start, end, nextEnd, one, other } = sharing({ ...MONTHLY, layers })
+    const schema = uniform(['tokens'], cellsIn(['tokens'], [MONTH]), [...LAYERS, { name: 'all', shared: true }])
+    const { clock, start, end, nextEnd, one, other } = sharing(schema)
     const now = clock.now()
     const periods = [start, end, nextEnd, start, end, nextEnd, start, now + 500, nextEnd]
     const takeOf = (cost: number) => {
       const quotas = { layers: [0, 1, 2], limits: [LIMIT, LIMIT, 7] }
-      return one.counters.take({ subject: 'u', category: 0, quotas, costs: [cost, 0], periods })
+      return one.counters.take({ subject: 'u', set: 0, quotas, costs: [cost, 0], periods })
     }
     expect((await takeOf(5)).states).toEqual([start, 5, start, 5, start, 5])
     clock.advance(500)
     expect((await takeOf(3)).states).toEqual([start, 8, start, 8, now + 500, 3])
     await one.store.close()
-    const read = { subject: 'u', categories: [0], layers: [1, 2], periods: periods.slice(3) }
-    expect((await other.counters.read(read)).states).toEqual([[start, 8, now + 500, 3]])
+    const read = { subject: 'u', set: 0, layers: [1, 2], periods }
+    expect((await other.counters.read(read)).states).toEqual([-1, 0, start, 8, now + 500, 3])
   })
 
   it('idle processes request no lease when periods end and open no period', async () => {

@@ -1,4 +1,4 @@
-import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -8,19 +8,17 @@ import type { RedisStoreOptions } from '../../src/store/options.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
+import { uniform } from '../support/schemas.ts'
 
-const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(
-    ['tokens'],
-    [windowCell({ label: '3m', lengthMs: 180_000 }), windowCell({ label: '5m', lengthMs: 300_000 })],
-  ),
-  categories: ['read'],
-  layers: [
-    { name: 'personal', shared: false },
-    { name: 'site', shared: true },
-  ],
-}
+const CELLS = cellsIn(
+  ['tokens'],
+  [windowCell({ label: '3m', lengthMs: 180_000 }), windowCell({ label: '5m', lengthMs: 300_000 })],
+)
+const LAYERS = [
+  { name: 'personal', shared: false },
+  { name: 'site', shared: true },
+]
+const SCHEMA = uniform(['tokens'], CELLS, LAYERS)
 
 const { later } = useCleanups()
 
@@ -34,37 +32,31 @@ describe.runIf(redisTests)('leases under several policies', () => {
     return store
   }
 
-  function take(counters: RedisCounters, cost: number, limit: number, category = 0, shared = 1) {
+  function take(counters: RedisCounters, cost: number, limit: number) {
     const limits = [1e9, 1e9, limit, limit]
-    return counters.take({ subject: 'u', category, quotas: { layers: [0, shared], limits }, costs: [cost, 0] })
+    return counters.take({ subject: 'u', set: 0, quotas: { layers: [0, 1], limits }, costs: [cost, 0] })
   }
 
-  it('policies with the same category, layers and windows share leases in any order', async () => {
+  it('policies with the same layers and windows share leases in any order', async () => {
     const store = storeOn()
     const one = store.open(SCHEMA)
-    const other = store.open({
-      ...SCHEMA,
-      categories: ['write', 'read'],
-      layers: [{ name: 'all', shared: true }, ...SCHEMA.layers],
-    })
+    const other = store.open(uniform(['tokens'], CELLS, [{ name: 'all', shared: true }, ...LAYERS]))
     for (let n = 0; n < 50; n++) await take(one, 1, 1e6)
     const { grants, localDecisions, idleTokens } = store.leases()
     expect(idleTokens).toBeGreaterThan(0)
     const before = { grants, localDecisions }
-    const quotas = { layers: [1, 2], limits: [1e9, 1e9, 1e6, 1e6] }
-    await other.take({ subject: 'u', category: 1, quotas, costs: [1, 0] })
+    const quotas = { layers: [1, 2], limits: [0, 0, 1e9, 1e9, 1e6, 1e6] }
+    await other.take({ subject: 'u', set: 0, quotas, costs: [1, 0] })
     expect(store.leases().localDecisions).toBe(before.localDecisions + 1)
-    const { states } = await other.read({ subject: 'u', categories: [1], layers: [2] })
-    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([51, 51])
+    const { states } = await other.read({ subject: 'u', set: 0, layers: [2] })
+    expect(states.slice(8).filter((_, index) => index % 2 === 1)).toEqual([51, 51])
   })
 
   it('leases of several policies are returned when the store is closed', async () => {
     const prefix = newPrefix()
     const [store, witness] = [storeOn({ prefix }), storeOn({ prefix })]
-    const longer = {
-      ...SCHEMA,
-      cells: [...SCHEMA.cells, ...cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })])],
-    }
+    const hour = cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })])
+    const longer = uniform(['tokens'], [...CELLS, ...hour], LAYERS)
     const [one, other] = [store.open(SCHEMA), store.open(longer)]
     const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e6, 1e6, 1e6] }
     let taken = 0
@@ -72,14 +64,14 @@ describe.runIf(redisTests)('leases under several policies', () => {
     const takeOfBoth = async (): Promise<void> => {
       for (let n = 0; n < 30; n++, taken++) {
         await take(one, 1, 1e6)
-        await other.take({ subject: 'u', category: 0, quotas, costs: [1, 0] })
+        await other.take({ subject: 'u', set: 0, quotas, costs: [1, 0] })
       }
       expect(store.leases().outstandingLeases).toBeGreaterThan(1)
     }
     await vi.waitFor(takeOfBoth, { timeout: 30_000 })
     await store.close()
-    const { states } = await witness.open(longer).read({ subject: 'u', categories: [0], layers: [1] })
-    expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([2 * taken, 2 * taken, taken])
+    const { states } = await witness.open(longer).read({ subject: 'u', set: 0, layers: [1] })
+    expect(states.slice(6).filter((_, index) => index % 2 === 1)).toEqual([2 * taken, 2 * taken, taken])
   })
 
   it('a store warns at start that several non-shared layers have their counters elsewhere', () => {
@@ -87,7 +79,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     const store = storeOn({ logger: { warn, error: vi.fn() } })
     store.open(SCHEMA)
     expect(warn).not.toHaveBeenCalled()
-    store.open({ ...SCHEMA, layers: [...SCHEMA.layers, { name: 'team', shared: false }] })
+    store.open(uniform(['tokens'], CELLS, [...LAYERS, { name: 'team', shared: false }]))
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/begin at zero/))
   })
 
@@ -121,7 +113,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     const counters = storeOn({ testClock: clock }).open(SCHEMA)
     const { states } = await take(counters, 8, 10)
     expect((await take(counters, 3, 10)).outcome).toBe('refused')
-    const spent = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [-2], as: 'committed' } as const
+    const spent = { subject: 'u', set: 0, layers: [0, 1], states, refunds: [-2], as: 'committed' } as const
     await counters.settle(spent)
     const { states: seen, outcome } = await take(counters, 3, 10)
     expect(outcome).toBe('refused')

@@ -1,14 +1,14 @@
 import type { UnitAmounts } from '../../src/leases/amounts.ts'
 import type { Lease, Moment } from '../../src/leases/lease.ts'
-import type { GrantReply, GrantRequest, SharedRowsAt } from '../../src/leases/shared-calls.ts'
+import type { GrantReply, GrantRequest } from '../../src/leases/shared-calls.ts'
 
 const CLOSED = -1
 const COUNTED_MS = 5_000
 
 /** The calls of one process to the site, and their answers. */
 export interface SimulatedCalls {
-  grant(at: SharedRowsAt, request: GrantRequest): Promise<GrantReply>
-  refund(at: SharedRowsAt, grant: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts>
+  grant(layers: readonly number[], request: GrantRequest): Promise<GrantReply>
+  refund(layers: readonly number[], grant: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts>
 }
 
 /** The site's scripts (`grant.lua`, `return.lua`) on a clock that is turned by hand: one row, no network. */

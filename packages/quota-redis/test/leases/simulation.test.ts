@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
+import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { randomOf } from '../support/random.ts'
+import { uniform } from '../support/schemas.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
@@ -26,11 +27,13 @@ const SIZES: readonly Size[] = [
 
 const TICK_MS = 50
 const LENGTHS_MS = [3_600_000, 18_000_000, 86_400_000]
-const LAYOUT = new Layout(
+const SITE = uniform(
+  ['tokens'],
   cellsIn(
     ['tokens'],
     LENGTHS_MS.map((lengthMs) => windowCell({ label: `${lengthMs}`, lengthMs })),
   ),
+  [{ name: 'site', shared: true }],
 )
 
 interface Member {
@@ -55,8 +58,8 @@ function poolOn(site: SimulatedSite, name: string): SharedPool {
   let leases = 0
   return new SharedPool({
     calls: site.callsOf(name),
-    at: { category: 0, layers: [0] },
-    layout: LAYOUT,
+    layers: [0],
+    layout: layoutOf(SITE),
     units: 1,
     newLeaseId: () => `${name}:${leases++}`,
     moment: () => site.moment,

@@ -1,11 +1,13 @@
-import { cellsIn, Layout, windowCell } from '@scoregw/quota/store'
+import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import type { SharedAnswer } from '../../src/leases/shared-answer.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
+import { uniform } from '../support/schemas.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const HOUR_MS = 3_600_000
+const HOUR = cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })])
 const NOW = 1_790_000_000_000
 
 interface Process {
@@ -19,9 +21,9 @@ function newProcess(): Process {
   let leases = 0
   const pool = new SharedPool({
     calls: site.callsOf('one'),
-    at: { category: 0, layers: [0] },
+    layers: [0],
     units: 1,
-    layout: new Layout(cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })])),
+    layout: layoutOf(uniform(['tokens'], HOUR, [{ name: 'site', shared: true }])),
     newLeaseId: () => `one:${leases++}`,
     moment: () => site.moment,
     timeAfter: () => site.nowMs,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import {
+  type CellDefinition,
   cellsIn,
   type HoldReply,
   hash32,
@@ -18,6 +19,7 @@ import {
 import { Redis } from 'ioredis'
 import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
+import { uniform } from './schemas.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
@@ -28,10 +30,14 @@ const LAYERS = [
 ]
 
 /** Counters of one hour and of slots, and parts of that and more, as other policies have. */
-export const HOURS: StoreSchema = { units: UNITS, cells: cellsIn(UNITS, [HOUR]), categories: ['read'], layers: LAYERS }
-export const SLOTS: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, slotsCell('running')]) }
-export const MONTHS: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, MONTH]) }
-export const EVERYTHING: StoreSchema = { ...HOURS, cells: cellsIn(UNITS, [HOUR, MONTH, slotsCell('running')]) }
+export const HOURS: StoreSchema = schemaOf([HOUR])
+export const SLOTS: StoreSchema = schemaOf([HOUR, slotsCell('running')])
+export const MONTHS: StoreSchema = schemaOf([HOUR, MONTH])
+export const EVERYTHING: StoreSchema = schemaOf([HOUR, MONTH, slotsCell('running')])
+
+function schemaOf(cells: readonly CellDefinition[]): StoreSchema {
+  return uniform(UNITS, cellsIn(UNITS, cells), LAYERS)
+}
 
 /** What one holder of holds works with. */
 export interface HolderOptions {
@@ -97,7 +103,7 @@ export class Holder {
   }
 
   extend(id: string, ttlMs: number): Promise<HoldReply> {
-    return this.holds.extend({ subject: 'u', category: 0, id: idOf(id), ttlMs })
+    return this.holds.extend({ subject: 'u', id: idOf(id), ttlMs })
   }
 
   grow(id: string, tokens: number): Promise<HoldReply> {
@@ -124,8 +130,8 @@ export class Holder {
   /** The used amount of each limit of the first layer. */
   async used(subject = 'u'): Promise<number[]> {
     const { periods } = this.#terms()
-    const { states } = await this.counters.read({ subject, categories: [0], layers: [0], periods })
-    return states[0]!.filter((_, index) => index % 2 === 1)
+    const { states } = await this.counters.read({ subject, set: 0, layers: [0], periods })
+    return states.slice(0, states.length / 2).filter((_, index) => index % 2 === 1)
   }
 
   close(): Promise<void> {
@@ -135,10 +141,10 @@ export class Holder {
   #terms(subject = 'u') {
     const { schema, limits } = this.#options
     const quotas = { layers: [0, 1], limits: [...limits, ...limits] }
-    const calendars = schema.cells.filter(({ kind }) => kind === 'calendar')
+    const calendars = schema.layers[0]!.cells.filter(({ kind }) => kind === 'calendar')
     const period = [this.#began, FAR, 2 * FAR]
     const periods = calendars.length === 0 ? undefined : [...period, ...period]
-    return { subject, category: 0, quotas, periods }
+    return { subject, set: 0, quotas, periods }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { StoreSchema, TakeRequest } from '@scoregw/quota/store'
+import type { CellSchema, StoreSchema, TakeRequest } from '@scoregw/quota/store'
 
 /** A row as it is stored: cells by identity, in the order of its list; or bytes that are none. */
 export interface StoredRow {
@@ -51,6 +51,8 @@ interface Seen {
  */
 export class TakeModel {
   readonly #schema: StoreSchema
+  /** Of every row. */
+  readonly #cells: readonly CellSchema[]
   readonly #ids = new Map<string, { nonce: string; fingerprint: string; states: readonly number[] }>()
   readonly rows: Map<string, StoredRow> = new Map<string, StoredRow>()
   /** Keys of rows that were written. */
@@ -60,13 +62,14 @@ export class TakeModel {
 
   constructor(schema: StoreSchema) {
     this.#schema = schema
+    this.#cells = schema.layers[0]!.cells
   }
 
   take(request: TakeRequest, now: number, revision: string, keyOf: (layer: number) => string): Verdict {
-    const { quotas, costs, id, category, subject } = request
+    const { quotas, costs, id, subject } = request
     const nothing = (outcome: string): Verdict => ({ outcome, states: [] })
     const { name: owner } = this.#schema.layers.find(({ shared }) => !shared)!
-    const name = id && JSON.stringify([category, (subject as Record<string, string>)[owner], id.id])
+    const name = id && JSON.stringify([(subject as Record<string, string>)[owner], id.id])
     const known = name === undefined ? undefined : this.#ids.get(name)
     // What an id was used for is answered regardless of the settings.
     if (known !== undefined && id !== undefined) {
@@ -78,7 +81,7 @@ export class TakeModel {
     const isOtherRevision = request.settingsRevision !== undefined && request.settingsRevision !== revision
     if (isOtherRevision || starts === undefined) return nothing('stale')
     const keys = quotas.layers.map(keyOf)
-    const rows = keys.map((key, l) => this.#seen(key, request, l, starts, now))
+    const rows = keys.map((key, l) => this.#seen(key, request, quotas.layers[l]!, starts, now))
     const isDamaged = rows.includes(undefined)
     const charged = rows.map((row) => row?.filter(({ cost }) => cost > 0) ?? [])
     const fits = charged
@@ -94,7 +97,12 @@ export class TakeModel {
       if (hasChanged) this.#write(keys[l]!, rows[l]!, now)
     }
     if (isDamaged) return 'damaged_row'
-    const states = rows.flatMap((row) => row!.flatMap((cell) => shown(cell, isAdmitted && cell.cost > 0, now)))
+    const states = this.#schema.layers.flatMap(({ cells }, layer) => {
+      const row = rows[quotas.layers.indexOf(layer)]
+      return cells.flatMap((_, c) =>
+        row === undefined ? [-1, 0] : shown(row[c]!, isAdmitted && row[c]!.cost > 0, now),
+      )
+    })
     if (!isAdmitted) return { outcome: 'refused', states }
     if (name !== undefined && id !== undefined) this.#ids.set(name, { ...id, states })
     const hasSlot = costs[this.#schema.units.length] === 1
@@ -113,32 +121,38 @@ export class TakeModel {
 
   /** When the period began that each calendar cell of each layer is in; `undefined`: the clock is outside of some. */
   #periodStarts({ quotas, periods = [] }: TakeRequest, now: number): number[][] | undefined {
-    const calendars = this.#schema.cells.filter(({ kind }) => kind === 'calendar')
-    const all = quotas.layers.map((_, l) =>
+    const calendars = this.#cells.filter(({ kind }) => kind === 'calendar')
+    const all = this.#schema.layers.map((_, l) =>
       calendars.map((__, c) => {
         const [start, end, next] = periods.slice(3 * (l * calendars.length + c)) as [number, number, number]
         if (now >= start && now < end) return start
         return now >= end && now < next ? end : Number.NaN
       }),
     )
-    return all.flat().some(Number.isNaN) ? undefined : all
+    return quotas.layers.flatMap((layer) => all[layer]!).some(Number.isNaN) ? undefined : all
   }
 
   /** The policy's own cells of a row; `undefined`: it cannot be read. */
-  #seen(key: string, { quotas, costs }: TakeRequest, l: number, starts: number[][], now: number): Seen[] | undefined {
+  #seen(
+    key: string,
+    { quotas, costs }: TakeRequest,
+    layer: number,
+    starts: number[][],
+    now: number,
+  ): Seen[] | undefined {
     const stored = this.rows.get(key)
     if (stored?.damaged !== undefined) return undefined
     let calendars = 0
-    return this.#schema.cells.map(({ identity, kind, lengthMs, unit }, c) => {
+    return this.#cells.map(({ identity, kind, lengthMs, unit }, c) => {
       const cell = stored?.cells.find((each) => each.identity === identity)
       const { start, used } = cell ?? { start: stored === undefined ? CLOSED : 0, used: CLOSED }
-      const period = kind === 'calendar' ? starts[l]![calendars++]! : 0
+      const period = kind === 'calendar' ? starts[layer]![calendars++]! : 0
       const youngest = now - lengthMs + 1
       const since = { rolling: youngest, bucket: youngest, calendar: period, concurrency: Number.NEGATIVE_INFINITY }[
         kind
       ]
       const isOpen = used !== CLOSED && start >= since
-      const at = l * this.#schema.cells.length + c
+      const at = layer * this.#cells.length + c
       const [limit, rate, perMs] = [quotas.limits[at]!, quotas.rates?.[at] ?? 0, lengthMs / 2]
       const back = rate > 0 && now > start ? Number((BigInt(now - start) * BigInt(rate)) / BigInt(perMs)) : 0
       const opens = kind === 'calendar' ? period : now
@@ -148,7 +162,7 @@ export class TakeModel {
 
   /** Own cells, and those of others while any of them may still count. */
   #write(key: string, row: readonly Seen[], now: number): void {
-    const identities = this.#schema.cells.map(({ identity }) => identity)
+    const identities = this.#cells.map(({ identity }) => identity)
     const others = (this.rows.get(key)?.cells ?? []).filter(({ identity }) => !identities.includes(identity))
     const isLive = others.some(({ identity, start, used }) => {
       const { kind, lengthMs } = cellOf(identity)

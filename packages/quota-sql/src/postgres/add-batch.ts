@@ -1,8 +1,16 @@
-import { Instant, MAX_USED, NOT_OPEN, PERIOD_NUMBERS, type TakeReply, view } from '@scoregw/quota/store'
+import {
+  type RowLayout as CoreRowLayout,
+  Instant,
+  type Layout,
+  MAX_USED,
+  PERIOD_NUMBERS,
+  type TakeReply,
+  view,
+} from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import type { RowRef } from '../step/requested.ts'
 import type { RowLayout, StoredRow } from '../step/row-layout.ts'
-import type { Charge, SchemaRows } from '../step/schema-rows.ts'
+import type { Charge } from '../step/schema-rows.ts'
 import type { AddedValues, AddShape } from './add-statement.ts'
 import { arrayOf } from './session.ts'
 
@@ -18,6 +26,8 @@ interface Add {
 class AddedRow {
   readonly ref: RowRef
   readonly slot: number
+  /** The position of its first limit. */
+  readonly first: number
   /** By cell; -1: nothing. */
   readonly sums: number[]
   readonly limits: number[]
@@ -28,33 +38,34 @@ class AddedRow {
   /** Its numbers after the statement; `undefined` if nothing was added. */
   pairs: number[] | undefined
 
-  constructor(ref: RowRef, slot: number, { places }: SchemaRows, { periods, quotas }: Charge['request']) {
-    this.ref = ref
+  constructor(slot: number, { refs, layers, rows: { places }, request }: Charge) {
+    const { first, width, lengthsMs } = places.rows[layers[slot]!]!
+    this.ref = refs[slot]!
     this.slot = slot
-    this.sums = Array.from({ length: places.width }, () => -1)
-    this.limits = Array.from({ length: places.width }, () => MAX_USED)
-    this.rates = places.lengthsMs.map((_, c) => quotas.rates?.[places.limitAt(slot, c)] ?? 0)
-    const at = places.periodsAt(slot)
-    this.periods = places.lengthsMs.map((_, c) => {
-      const calendar = places.calendars.indexOf(c)
-      return calendar < 0
-        ? undefined
-        : periods?.slice(at + PERIOD_NUMBERS * calendar, at + PERIOD_NUMBERS * (calendar + 1))
+    this.first = first
+    this.sums = Array.from({ length: width }, () => -1)
+    this.limits = Array.from({ length: width }, () => MAX_USED)
+    this.rates = lengthsMs.map((_, c) => request.quotas.rates?.[first + c] ?? 0)
+    this.periods = lengthsMs.map((_, c) => {
+      const at = places.periodsAt(first + c)
+      return at < 0 ? undefined : request.periods?.slice(at, at + PERIOD_NUMBERS)
     })
   }
 }
 
 /** The properties that takes must share to be made by one statement. */
-export function kindOf({ rows: { layout }, refs, request }: Charge): string {
-  const { category, quotas, settingsRevision } = request
-  return `${layout.hash} ${category} ${quotas.layers} ${refs.length} ${settingsRevision ?? ''}`
+export function kindOf({ layout, layers, request }: Charge): string {
+  return `${layout.hash} ${layers} ${request.settingsRevision ?? ''}`
 }
 
 /** Takes of one kind for one statement, as far as they all fit together. */
 export class AddBatch {
   readonly shape: AddShape
   readonly revision: string | undefined
-  readonly #rows: SchemaRows
+  readonly layout: RowLayout
+  readonly #places: Layout
+  /** The cells that its rows have. */
+  readonly #cells: CoreRowLayout
   readonly #all: Operation[] = []
   /** The takes that the statement makes. */
   readonly #adds: Add[] = []
@@ -66,16 +77,18 @@ export class AddBatch {
   #ownRows: readonly AddedRow[] = []
   #sharedRows: readonly AddedRow[] = []
 
-  constructor({ rows, refs, request }: Charge) {
-    this.#rows = rows
+  constructor({ rows: { places }, layers, layout, refs, request }: Charge) {
+    this.layout = layout
+    this.#places = places
+    this.#cells = places.rows[layers[0]!]!
     this.revision = request.settingsRevision
     const slots = [...refs.keys()]
     const own = slots.filter((slot) => refs[slot]!.place.key !== '')
     // If only shared rows apply, they get the charge.
     this.#own = own.length === 0 ? slots : own
     this.#shared = own.length === 0 ? [] : slots.filter((slot) => refs[slot]!.place.key === '')
-    this.shape = { cells: rows.places.cells, isGrouped: this.#own.length > 1, shared: this.#shared.length }
-    this.#instant = new Instant(rows.places)
+    this.shape = { cells: this.#cells.cells, isGrouped: this.#own.length > 1, shared: this.#shared.length }
+    this.#instant = new Instant(places)
   }
 
   get operations(): readonly Operation[] {
@@ -86,31 +99,26 @@ export class AddBatch {
   add(operation: Operation, charge: Charge): void {
     this.#all.push(operation)
     const { refs, request } = charge
-    const rows = refs.map((ref, slot) => this.#byKey.get(ref.key) ?? new AddedRow(ref, slot, this.#rows, request))
-    const { places } = this.#rows
-    const costOf = (c: number): number => request.costs[places.units[c]!]!
-    const fits = ({ slot, sums, limits, periods, rates }: AddedRow): boolean =>
+    const rows = refs.map((ref, slot) => this.#byKey.get(ref.key) ?? new AddedRow(slot, charge))
+    const costOf = (c: number): number => request.costs[this.#cells.units[c]!]!
+    const fits = ({ first, sums, limits, periods, rates }: AddedRow): boolean =>
       sums.every((sum, c) => {
-        const limit = Math.min(limits[c]!, request.quotas.limits[places.limitAt(slot, c)]!)
-        const at = places.periodsAt(slot) + PERIOD_NUMBERS * places.calendars.indexOf(c)
+        const limit = Math.min(limits[c]!, request.quotas.limits[first + c]!)
+        const at = this.#places.periodsAt(first + c)
         const hasPeriod = periods[c]?.every((number, index) => number === request.periods?.[at + index]) !== false
-        const hasRate = rates[c] === (request.quotas.rates?.[places.limitAt(slot, c)] ?? 0)
+        const hasRate = rates[c] === (request.quotas.rates?.[first + c] ?? 0)
         return hasPeriod && hasRate && (costOf(c) === 0 || Math.max(0, sum) + costOf(c) <= limit)
       })
     if (!rows.every(fits)) return
-    for (const [slot, row] of rows.entries()) {
+    for (const row of rows) {
       this.#byKey.set(row.ref.key, row)
-      for (let c = 0; c < places.width; c++) {
+      for (let c = 0; c < this.#cells.width; c++) {
         if (costOf(c) === 0) continue
         row.sums[c] = Math.max(0, row.sums[c]!) + costOf(c)
-        row.limits[c] = Math.min(row.limits[c]!, request.quotas.limits[places.limitAt(slot, c)]!)
+        row.limits[c] = Math.min(row.limits[c]!, request.quotas.limits[row.first + c]!)
       }
     }
     this.#adds.push({ operation, charge, rows })
-  }
-
-  get layout(): RowLayout {
-    return this.#rows.layout
   }
 
   /** Whether none of its takes can ever fit. */
@@ -175,7 +183,7 @@ export class AddBatch {
   }
 
   #pairsAt(at: number, row: StoredRow | undefined): number[] {
-    return this.#rows.layout.identities.flatMap((identity) => {
+    return this.layout.identities.flatMap((identity) => {
       const c = row?.layout?.identities.indexOf(identity) ?? -1
       const start = row?.pairs?.[2 * c] ?? -1
       return c < 0 || start > at ? [-1, -1] : [start, row?.pairs?.[2 * c + 1] ?? -1]
@@ -183,25 +191,24 @@ export class AddBatch {
   }
 
   #reply({ charge: { request }, rows }: Add, now: number): TakeReply {
-    const { places } = this.#rows
-    const states: number[] = []
-    this.#instant.moveTo(now, request.periods, rows.length)
+    const { size, units } = this.#cells
+    const states = this.#places.blank.slice()
+    this.#instant.moveTo(now, request.periods)
     const { after, opensAt } = this.#instant
-    for (const [slot, { pairs, sums }] of rows.entries()) {
-      for (let c = 0; c < places.size; c++) {
-        const [at, to] = [places.limitAt(slot, c), places.cellAt(slot, c)]
+    for (const { first, pairs, sums } of rows) {
+      for (let c = 0; c < size; c++) {
+        const at = first + c
         // The statement opened it for a take that comes after this one.
         const isFirstUsed = sums[c] !== -1 && pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at]
-        const isLater = isFirstUsed && request.costs[places.units[c]!] === 0
-        if (isLater) states.push(NOT_OPEN, 0)
-        else view(pairs!, 2 * c, after[at]!, now, states, to)
+        const isLater = isFirstUsed && request.costs[units[c]!] === 0
+        if (!isLater) view(pairs!, 2 * c, after[at]!, now, states, 2 * at)
       }
     }
     return { outcome: 'admitted', now, states }
   }
 
   #change({ charge: { request }, rows }: Add, sign: 1 | -1): void {
-    const { units, width } = this.#rows.places
+    const { units, width } = this.#cells
     for (const { pairs } of rows) for (let c = 0; c < width; c++) pairs![2 * c + 1]! += sign * request.costs[units[c]!]!
   }
 
@@ -212,7 +219,7 @@ export class AddBatch {
   }
 
   #valuesOf({ ref, group, sums, limits, periods, rates }: AddedRow): AddedValues {
-    const { calendars, persMs } = this.#rows.places
+    const { calendars, persMs } = this.#cells
     const cells = sums.flatMap((sum, c) => [
       sum,
       limits[c]!,

@@ -11,8 +11,8 @@ const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
 /**
- * Makes transactions for takes, one per kind: see {@link AddTransaction}. If a category has takes of several kinds, they
- * lock rows instead, so that they are decided in order.
+ * Makes transactions for takes, one per kind: see {@link AddTransaction}. If takes of several kinds may share
+ * rows, they lock them instead, so that they are decided in order.
  */
 export function addTransactions(
   deps: TransactionDeps,

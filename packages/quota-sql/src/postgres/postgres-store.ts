@@ -97,7 +97,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return {
     ...store,
     open(schema) {
-      opened.add(new SchemaRows(schema, decisions.layouts).layout)
+      for (const layout of new SchemaRows(schema, decisions.layouts).layouts) opened.add(layout)
       first.prepareMore()
       return store.open(schema)
     },

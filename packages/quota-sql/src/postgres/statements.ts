@@ -11,8 +11,8 @@ const FENCE_MS = 86_400_000
 export function postgresStatements(names: TableNames) {
   const { rows, layouts, fences, ids, settings, format } = names
   const keys = 'unnest($1::text[]) with ordinality as a(key, place)'
-  const idKeys = 'unnest($1::text[], $2::text[], $3::text[]) with ordinality as a(category, owner, id, place)'
-  const isId = '(i.category, i.owner, i.id) = (a.category, a.owner, a.id)'
+  const idKeys = 'unnest($1::text[], $2::text[], $3::text[]) with ordinality as a(layer, owner, id, place)'
+  const isId = '(i.layer, i.owner, i.id) = (a.layer, a.owner, a.id)'
   const mayWrite = (table: string): string =>
     ['select', 'insert', 'update', 'delete']
       .map((right) => `has_table_privilege(to_regclass('${table}'), '${right}')`)
@@ -27,8 +27,8 @@ export function postgresStatements(names: TableNames) {
      */
     lockRows: `insert into ${rows} as r (key, layout, cells) select key, 0, '{}' from ${keys} order by place
       on conflict (key) do update set limits = r.limits where false returning r.key`,
-    lockIds: `insert into ${ids} as i (category, owner, id, record) select category, owner, id, '' from ${idKeys} order by place
-      on conflict (category, owner, id) do update set record = i.record where false returning i.category, i.owner, i.id`,
+    lockIds: `insert into ${ids} as i (layer, owner, id, record) select layer, owner, id, '' from ${idKeys} order by place
+      on conflict (layer, owner, id) do update set record = i.record where false returning i.layer, i.owner, i.id`,
     /**
      * Values: keys. Rows: instant, revision, and for each existing row its index (from 1), layout, cells and end; at
      * least one row.
@@ -48,23 +48,23 @@ export function postgresStatements(names: TableNames) {
       where exists (select from ${format} where version = ${FORMAT}) on conflict do nothing`,
     /** Values: hashes. Rows: the tables' version, hash, list; one at least. */
     keptLayouts: `select f.version, l.hash, l.list from ${format} f left join ${layouts} l on l.hash = any($1::bigint[])`,
-    /** Values: an array of owners. Rows: category, owner, id, record. */
-    openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
+    /** Values: an array of owners. Rows: layer, owner, id, record. */
+    openHolds: `select layer, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
     /** Values: keys, layouts, cells, ends. */
     updateRows: `update ${rows} r set layout = a.layout, cells = a.cells::bigint[], ends_at = a.ends_at, limits = null
       from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) as a(key, layout, cells, ends_at) where r.key = a.key`,
     /** Values: the columns of ids, records, ends of records, ends of holds. */
     updateIds: `update ${ids} i set record = a.record, expires_at = a.expires_at, hold_ends_at = a.hold_ends_at
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-        as a(category, owner, id, record, expires_at, hold_ends_at) where ${isId}`,
-    /** Values: the instant (`null` for the server's), the most rows. Rows: category, owner, id, record. */
-    dueHolds: `select category, owner, id, record from ${ids}
+        as a(layer, owner, id, record, expires_at, hold_ends_at) where ${isId}`,
+    /** Values: the instant (`null` for the server's), the most rows. Rows: layer, owner, id, record. */
+    dueHolds: `select layer, owner, id, record from ${ids}
       where hold_ends_at is not null and hold_ends_at <= coalesce($1::bigint, ${NOW}) order by hold_ends_at limit $2`,
     /** Rows: how many holds are open. */
     countHolds: `select count(*) from ${ids} where hold_ends_at is not null`,
     /** Values: the instant (`null` for the server's), the most rows. */
     forgetRows: forget(rows, 'key', 'ends_at') as string,
-    forgetIds: forget(ids, 'category, owner, id', 'expires_at') as string,
+    forgetIds: forget(ids, 'layer, owner, id', 'expires_at') as string,
     forgetFences: forget(fences, 'id', `at + ${FENCE_MS}`) as string,
     /** Values: a fence, the number of a transaction. Fails if the fence was closed for that number. */
     raiseFence: `with raised as (${raise(fences, `select $1::text, $2::bigint, ${NOW}, 0, null`)})

@@ -133,8 +133,8 @@ export async function read(session: StepSession, requested: Requested, layouts: 
   }
 }
 
-export function storedHold([category, owner, id, record]: Row): StoredHold {
-  return { key: [String(category), String(owner), String(id)], record: String(record) }
+export function storedHold([layer, owner, id, record]: Row): StoredHold {
+  return { key: [String(layer), String(owner), String(id)], record: String(record) }
 }
 
 /**

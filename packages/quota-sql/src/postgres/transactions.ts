@@ -21,7 +21,7 @@ const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 interface Tick {
   /** The number of the first one. */
   readonly first: number
-  /** The categories in which all of them need locks. */
+  /** Where all of them need locks: see `Work.takesFrom`. */
   readonly locked: Set<string>
 }
 
@@ -102,17 +102,17 @@ export class Transactions {
 
   #addNow(operation: Operation): void {
     const { charge, takesFrom } = operation
-    const isAdd = charge !== undefined && this.#isAnswering && this.#deps.layouts.isKept(charge.rows.layout)
+    const isAdd = charge !== undefined && this.#isAnswering && this.#deps.layouts.isKept(charge.layout)
     if (takesFrom === undefined) this.#queue.add(operation)
     else if (isAdd && !this.#tickOf(operation).locked.has(takesFrom)) this.#addQueue.add(operation)
     else this.#lock(operation, takesFrom)
   }
 
-  /** Takes of one tick and category are decided in order. So if one of them needs locks, earlier ones lock as well. */
-  #lock(operation: Operation, category: string): void {
+  /** Takes of one tick that may share rows are decided in order. So if one of them needs locks, earlier ones lock as well. */
+  #lock(operation: Operation, from: string): void {
     const { first, locked } = this.#tickOf(operation)
-    locked.add(category)
-    const isEarlier = ({ takesFrom, number }: Operation): boolean => takesFrom === category && number >= first
+    locked.add(from)
+    const isEarlier = ({ takesFrom, number }: Operation): boolean => takesFrom === from && number >= first
     for (const earlier of this.#addQueue.withdraw(isEarlier)) this.#queue.add(earlier)
     this.#queue.add(operation)
   }

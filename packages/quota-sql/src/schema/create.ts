@@ -50,13 +50,13 @@ function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNam
     ...(isPostgres ? [fences] : []),
     schema
       .createTable(names.ids)
-      .addColumn('category', key, (column) => column.notNull())
+      .addColumn('layer', key, (column) => column.notNull())
       .addColumn('owner', key, (column) => column.notNull())
       .addColumn('id', key, (column) => column.notNull())
       .addColumn('record', 'text', (column) => column.notNull())
       .addColumn('expires_at', 'bigint')
       .addColumn('hold_ends_at', 'bigint')
-      .addPrimaryKeyConstraint(`${names.ids}_key`, ['category', 'owner', 'id'])
+      .addPrimaryKeyConstraint(`${names.ids}_key`, ['layer', 'owner', 'id'])
       .modifyEnd(after),
     schema.createIndex(`${names.ids}_by_end`).on(names.ids).column('expires_at'),
     partialIndex(db, names.ids, 'hold_ends_at', 'by_hold_end'),

@@ -15,7 +15,7 @@ export type SqlDialect = 'postgres' | 'sqlite'
 const NAMES = [
   'format',
   /**
-   * One row per layer, category and subject. `key` is `layer/category/subject`, without a subject in shared layers.
+   * One row per layer and subject. `key` is `layer:subject`, without a subject in shared layers.
    * `layout` is the hash of its cells' list in `layouts`. `cells` has `startedAt` and `used` of each cell. `ends_at` is
    * when the row may be deleted, `null` for not before the next write. On PostgreSQL, also the limits that the
    * inserting statement compared with.
@@ -29,7 +29,7 @@ const NAMES = [
    * added to, in JSON, `null` for all.
    */
   'fences',
-  /** The records of ids; those of open holds have a `hold_ends_at`. */
+  /** The records of ids, by the layer of their owner; those of open holds have a `hold_ends_at`. */
   'ids',
   /**
    * Settings of all subjects (layer and subject empty), and of single subjects. A removed document is null, and keeps

@@ -166,7 +166,7 @@ export class SqliteFile {
       `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} <= ? limit ?)`
     this.whole(() => {
       this.#run(forget(rows, 'key', 'ends_at'), now, most)
-      this.#run(forget(ids, 'category, owner, id', 'expires_at'), now, most)
+      this.#run(forget(ids, 'layer, owner, id', 'expires_at'), now, most)
     })
   }
 
@@ -190,7 +190,7 @@ export class SqliteFile {
       if (row === undefined) continue
       const isOver = row.expires_at !== null && Number(row.expires_at) <= now
       // A record that was found expired must not live again if the clock steps back.
-      if (isOver) this.#run(`delete from ${ids} where category = ? and owner = ? and id = ?`, ...key)
+      if (isOver) this.#run(`delete from ${ids} where layer = ? and owner = ? and id = ?`, ...key)
       else records.set(name, String(row.record))
     }
     return {
@@ -258,13 +258,13 @@ export class SqliteFile {
   }
 
   #selectId(what: string): string {
-    return `select ${what} from ${this.#names.ids} where category = ? and owner = ? and id = ?`
+    return `select ${what} from ${this.#names.ids} where layer = ? and owner = ? and id = ?`
   }
 
   #writeId(ids: string, { key, text, endsAt, holdEndsAt }: IdChange): void {
     this.#run(
-      `insert into ${ids} (category, owner, id, record, expires_at, hold_ends_at) values (?, ?, ?, ?, ?, ?)
-       on conflict (category, owner, id) do update
+      `insert into ${ids} (layer, owner, id, record, expires_at, hold_ends_at) values (?, ?, ?, ?, ?, ?)
+       on conflict (layer, owner, id) do update
          set record = excluded.record, expires_at = excluded.expires_at, hold_ends_at = excluded.hold_ends_at`,
       ...key,
       text,
@@ -274,9 +274,9 @@ export class SqliteFile {
   }
 
   #records(where: string, ...values: readonly unknown[]): readonly StoredHold[] {
-    const text = `select category, owner, id, record from ${this.#names.ids} ${where}`
-    return this.#all(text, ...values).map(({ category, owner, id, record }) => ({
-      key: [String(category), String(owner), String(id)],
+    const text = `select layer, owner, id, record from ${this.#names.ids} ${where}`
+    return this.#all(text, ...values).map(({ layer, owner, id, record }) => ({
+      key: [String(layer), String(owner), String(id)],
       record: String(record),
     }))
   }

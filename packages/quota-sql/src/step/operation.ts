@@ -13,7 +13,7 @@ export interface Work<T> {
   readonly isRead?: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
-  /** The category of a take. Takes of one tick and category are decided in order. */
+  /** Equal for takes that may share rows. Takes of one tick are decided in order where it is equal. */
   readonly takesFrom?: string | undefined
   /** Set if the work can be done by adding to rows. */
   readonly charge?: Charge | undefined

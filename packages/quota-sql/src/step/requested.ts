@@ -6,13 +6,13 @@ import type { RowLayout } from './row-layout.ts'
 export interface RowRef {
   readonly place: RowPlace
   readonly key: string
+  /** The layout of its cells; without it, the stored one is used. */
+  readonly layout?: RowLayout | undefined
 }
 
 /** The rows and records that an operation reads, and may change. */
 export interface Footprint {
   readonly rows?: readonly RowRef[] | undefined
-  /** The layout of these rows' cells; without it, the stored one is used. */
-  readonly layout?: RowLayout | undefined
   readonly ids?: readonly IdPlace[] | undefined
   /** Owners whose number of open holds must not change until the commit. */
   readonly countedOwners?: readonly string[] | undefined
@@ -26,7 +26,7 @@ export interface Footprint {
 export type Key = readonly [string, string, string]
 
 /** A row that operations request, and the layouts of those that know its cells. */
-export interface RequestedRow extends RowRef {
+export interface RequestedRow extends Omit<RowRef, 'layout'> {
   readonly layouts: readonly RowLayout[]
 }
 
@@ -37,14 +37,14 @@ export class Requested {
   readonly owners: Set<string> = new Set()
   repairs = false
 
-  add({ rows = [], layout, ids = [], countedOwners = [], shownOwners = [], repairs = false }: Footprint): void {
+  add({ rows = [], ids = [], countedOwners = [], shownOwners = [], repairs = false }: Footprint): void {
     this.repairs ||= repairs
-    for (const row of rows) this.#addRow(row, layout)
+    for (const row of rows) this.#addRow(row)
     for (const place of ids) {
-      const key: Key = [place.category, keptText(place.owner), keptText(place.id)]
+      const key: Key = [place.by, keptText(place.owner), keptText(place.id)]
       this.ids.set(nameOf(key), { place, key })
     }
-    for (const owner of countedOwners) this.#addRow(counterOf(owner), undefined)
+    for (const owner of countedOwners) this.#addRow(counterOf(owner))
     for (const owner of [...countedOwners, ...shownOwners]) this.owners.add(owner)
   }
 
@@ -58,21 +58,21 @@ export class Requested {
     return [...this.ids.keys()].sort()
   }
 
-  #addRow({ place, key }: RowRef, layout: RowLayout | undefined): void {
+  #addRow({ place, key, layout }: RowRef): void {
     const known = this.rows.get(key)
     if (known !== undefined && (layout === undefined || known.layouts.includes(layout))) return
     this.rows.set(key, { place, key, layouts: [...(known?.layouts ?? []), ...(layout === undefined ? [] : [layout])] })
   }
 }
 
-/** Names contain no slash. */
+/** Returns a row by its names. No layer's name has a colon. */
 export function rowRef(place: RowPlace): RowRef {
-  return { place, key: `${place.layer}/${place.category}/${keptText(place.key)}` }
+  return { place, key: `${place.layer}:${keptText(place.key)}` }
 }
 
 /** The row that locks the number of an owner's open holds. Its layer has an empty name, so no counter uses it. */
 function counterOf(owner: string): RowRef {
-  return rowRef({ layer: '', category: '', key: owner })
+  return rowRef({ layer: '', key: owner })
 }
 
 /** A key as one text. No column holds a NUL. */
@@ -80,17 +80,17 @@ export function nameOf([first, second, third]: Key): string {
   return `${first}\0${second}\0${third}`
 }
 
-export function placeOf([category, owner, id]: Key): IdPlace {
-  return { category, owner: textOf(owner), id: textOf(id) }
+export function placeOf([by, owner, id]: Key): IdPlace {
+  return { by, owner: textOf(owner), id: textOf(id) }
 }
 
 /** Rows with their own key, then shared ones, which are locked for the shortest time. */
-function inLockOrder<R extends RowRef>(rows: Iterable<R>): R[] {
+function inLockOrder<R extends Omit<RowRef, 'layout'>>(rows: Iterable<R>): R[] {
   const [own, shared]: [R[], R[]] = [[], []]
   for (const row of rows) (row.place.key === '' ? shared : own).push(row)
   return [...own.sort(byKey), ...shared.sort(byKey)]
 }
 
-function byKey(a: RowRef, b: RowRef): number {
+function byKey(a: Pick<RowRef, 'key'>, b: Pick<RowRef, 'key'>): number {
   return a.key < b.key ? -1 : 1
 }

@@ -16,21 +16,20 @@ export function restored(
   for (const [index, subject, cells] of part.rows) {
     const table = part.tables[index]
     if (table === undefined) continue
-    const { layer, category } = table
-    const place = { layer, category, key: subject }
+    const place = { layer: table.layer, key: subject }
     scratch.putRow(place, named(table.cells, cells))
     const row = changes.of({ ...rowRef(place), layouts: [] }, undefined, [])
     if (row !== undefined) rows.push(row)
   }
   const ids: IdChange[] = []
   for (const [text, { hold, ...record }] of part.ids) {
-    const [category, owner, id] = JSON.parse(text) as [string, string, string]
+    const [by, owner, id] = JSON.parse(text) as [string, string, string]
     const rowsOf = hold?.rows.map(({ layer, key, charged }) => {
-      const table = part.tables.find((each) => each.layer === layer && each.category === hold.category)
+      const table = part.tables.find((each) => each.layer === layer)
       return { layer, key, charged: named(table?.cells ?? [], charged) }
     })
     const taken: NamedRecord = hold === undefined ? record : { ...record, hold: { ...hold, rows: rowsOf ?? [] } }
-    const change = changedRecord([category, keptText(owner), keptText(id)], undefined, taken)
+    const change = changedRecord([by, keptText(owner), keptText(id)], undefined, taken)
     if (change !== undefined) ids.push(change)
   }
   return { rows, ids }

@@ -1,51 +1,86 @@
 import {
   type HoldRef,
   type IdPlace,
-  idOwnerKey,
-  Layout,
+  idPlaces,
+  type Layout,
   layerKey,
+  layoutOf,
+  ownerOf,
   type ReservationId,
+  type RowRequest,
   type StoreSchema,
-  type Subject,
+  type SubjectKeys,
   type TakeRequest,
+  usedLayers,
 } from '@scoregw/quota/store'
-import { keptText } from './names.ts'
-import type { RowRef } from './requested.ts'
+import { type RowRef, rowRef } from './requested.ts'
 import type { Layouts, RowLayout } from './row-layout.ts'
 
 /** The keys of one schema's rows and records. */
 export class SchemaRows {
   readonly schema: StoreSchema
   readonly places: Layout
-  readonly layout: RowLayout
-  /** The beginnings of keys, by layer and category. */
-  readonly #beginnings: readonly (readonly string[])[]
+  /** By layer. */
+  readonly layouts: readonly RowLayout[]
+  /** Whether no two sets share a row, apart from the first set, which has everything. */
+  readonly #isDisjoint: boolean
 
   constructor(schema: StoreSchema, layouts: Layouts) {
     this.schema = schema
-    this.places = new Layout(schema.cells)
-    this.layout = layouts.of(this.places.identities)
-    this.#beginnings = schema.layers.map(({ name }) => schema.categories.map((category) => `${name}/${category}/`))
+    this.places = layoutOf(schema)
+    this.layouts = this.places.rows.map(({ identities }) => layouts.of(identities))
+    const used = schema.sets.slice(1).flatMap((_, index) => layersOf(this.places, index + 1))
+    this.#isDisjoint = new Set(used).size === used.length
   }
 
-  of(subject: Subject, categories: readonly number[], layers: readonly number[]): RowRef[] {
-    const rows: RowRef[] = []
-    for (const index of layers) {
+  /** Returns the rows of some layers. */
+  of(subject: SubjectKeys, layers: readonly number[]): RowRef[] {
+    return layers.map((index) => {
       const layer = this.schema.layers[index]!
-      const key = layerKey(layer, subject)
-      const kept = keptText(key)
-      for (const category of categories) {
-        const place = { layer: layer.name, category: this.schema.categories[category]!, key }
-        rows.push({ place, key: this.#beginnings[index]![category]! + kept })
-      }
-    }
-    return rows
+      return { ...rowRef({ layer: layer.name, key: layerKey(layer, subject) }), layout: this.layouts[index] }
+    })
   }
 
-  ids({ subject, category, id }: Omit<HoldRef, 'id'> & { readonly id?: ReservationId | undefined }): IdPlace[] {
-    if (id === undefined) return []
-    return [{ category: this.schema.categories[category]!, owner: idOwnerKey(this.schema, subject), id: id.id }]
+  /** Returns the rows that a request uses. */
+  used(request: RowRequest): RowRef[] {
+    return this.of(request.subject, usedLayers(this.places, request))
   }
+
+  /** Returns a text that is equal for takes that may share rows: see `Work.takesFrom`. */
+  takesFrom(set: number): string {
+    const [first] = set > 0 && this.#isDisjoint ? layersOf(this.places, set) : []
+    return first === undefined ? '' : this.schema.layers[first]!.name
+  }
+
+  ids(request: Omit<HoldRef, 'id'> & { readonly id?: ReservationId | undefined }): IdPlace[] {
+    return idPlaces(this.schema, request)
+  }
+
+  /** Returns the key of a subject's holds. */
+  owner(subject: SubjectKeys): string {
+    return ownerOf(this.schema, subject).key
+  }
+
+  /**
+   * Returns a take that only charges windows as a charge. `undefined` if its rows don't all have the same cells, or if it
+   * counts only some of a row's.
+   */
+  chargeOf(request: TakeRequest, refs: readonly RowRef[]): Charge | undefined {
+    const layers = usedLayers(this.places, request)
+    const [first] = layers
+    if (first === undefined) return undefined
+    const layout = this.layouts[first]!
+    const counted = this.places.counted[request.set]!
+    const isWhole = layers.every((layer) => {
+      return this.layouts[layer] === layout && counted[layer]!.length === layout.identities.length
+    })
+    return isWhole ? { rows: this, layers, layout, refs, request } : undefined
+  }
+}
+
+/** The layers in which a set counts. */
+function layersOf({ counted }: Layout, set: number): number[] {
+  return counted[set]!.flatMap((limits, layer) => (limits.length > 0 ? [layer] : []))
 }
 
 /**
@@ -54,6 +89,10 @@ export class SchemaRows {
  */
 export interface Charge {
   readonly rows: SchemaRows
+  /** The layers of its rows. */
+  readonly layers: readonly number[]
+  /** The layout that its rows have. */
+  readonly layout: RowLayout
   readonly refs: readonly RowRef[]
   readonly request: TakeRequest
 }

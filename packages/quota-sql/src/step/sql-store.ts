@@ -5,7 +5,14 @@ import type { Layouts } from './row-layout.ts'
 import { storeError } from './store-error.ts'
 import { Sweeper, type SweeperDeps } from './sweeper.ts'
 
-export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
+export const CAN: StoreAbilities = {
+  calendar: true,
+  holds: true,
+  concurrency: 'all',
+  fit: true,
+  bucket: true,
+  sets: true,
+}
 
 /** An asynchronous store in a database. */
 export interface SqlStore extends AsyncStore {

@@ -82,7 +82,7 @@ export class Step {
     const ids: IdPlace[] = []
     const need = ({ state, hold }: Partial<NamedRecord>): void => {
       if (state !== 'reserved' || hold === undefined) return
-      const refs = hold.rows.map(({ layer, key }) => rowRef({ layer, category: hold.category, key }))
+      const refs = hold.rows.map(rowRef)
       rows.push(...refs.filter(({ key }) => !this.#requested.rows.has(key)))
     }
     for (const text of this.#stored.ids.values()) need(readable(text))
@@ -130,24 +130,26 @@ export class Step {
   /** @throws {QuotaError} `damaged_row` if one of these rows or records cannot be read */
   check({ rows = [], ids = [] }: Footprint): void {
     if (this.#broken.size > 0) {
-      for (const { category, owner, id } of ids) {
-        const broken = this.#broken.get(idName({ category, owner, id }))
+      for (const place of ids) {
+        const broken = this.#broken.get(idName(place))
         if (broken !== undefined) throw broken
       }
     }
     if (this.#damaged.size === 0) return
     for (const { place, key } of rows) {
       if (!this.#damaged.has(key)) continue
-      const which = `${JSON.stringify(place.category)} of layer ${JSON.stringify(place.layer)}`
-      throw new QuotaError('damaged_row', `the row of ${which} cannot be read; a reset of the subject repairs it`)
+      throw new QuotaError(
+        'damaged_row',
+        `the row of layer ${JSON.stringify(place.layer)} cannot be read; a reset of the subject repairs it`,
+      )
     }
   }
 
   /** Replaces rows that cannot be read with rows whose windows were closed at this instant. */
-  repairRows({ rows = [] }: Footprint, { cells }: StoreSchema): void {
-    for (const { place, key } of rows) {
+  repairRows({ rows = [] }: Footprint): void {
+    for (const { place, key, layout } of rows) {
       if (!this.#damaged.delete(key)) continue
-      const closed = cells.map(({ identity }): NamedCell => [identity, this.now, -1])
+      const closed = (layout?.identities ?? []).map((identity): NamedCell => [identity, this.now, -1])
       this.#scratch.putRow(place, closed)
     }
   }
@@ -231,6 +233,6 @@ export class Step {
   }
 }
 
-function idName({ category, owner, id }: IdPlace): string {
-  return nameOf([category, keptText(owner), keptText(id)])
+function idName({ by, owner, id }: IdPlace): string {
+  return nameOf([by, keptText(owner), keptText(id)])
 }

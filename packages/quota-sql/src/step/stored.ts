@@ -27,11 +27,11 @@ function isRecord(value: unknown): value is NamedRecord {
 
 function isHold(hold: unknown): boolean {
   if (!isObject(hold)) return false
-  const { category, owner, costs, takenAt, endsAt, ttlMs, rows } = hold
+  const { by, owner, costs, takenAt, endsAt, ttlMs, rows } = hold
   const isRow = (row: unknown): boolean =>
     isObject(row) && typeof row.layer === 'string' && typeof row.key === 'string' && isCells(row.charged)
   return (
-    [category, owner].every((text) => typeof text === 'string') &&
+    [by, owner].every((text) => typeof text === 'string') &&
     [takenAt, endsAt, ttlMs].every(Number.isSafeInteger) &&
     isObject(costs) &&
     Object.values(costs).every(Number.isSafeInteger) &&
@@ -71,7 +71,7 @@ export interface StoredHold {
 /** The rows and records needed to settle a hold; `undefined` if its record cannot be read. */
 export function readableFootprint({ key, record }: StoredHold): Footprint | undefined {
   const { hold } = readable(record)
-  const rows = hold?.rows.map(({ layer, key: owner }) => rowRef({ layer, category: hold.category, key: owner }))
+  const rows = hold?.rows.map(rowRef)
   return rows && { ids: [placeOf(key)], rows }
 }
 

@@ -40,8 +40,8 @@ export function endWork(hold: StoredHold): Work<boolean> {
 }
 
 /** Warns of a hold that was set aside. The next sweep skips it. */
-export function warnOfAside({ key: [category, owner] }: StoredHold): void {
-  const which = `a hold of ${JSON.stringify(textOf(owner))} in ${JSON.stringify(category)}`
+export function warnOfAside({ key: [by, owner] }: StoredHold): void {
+  const which = `a hold of ${JSON.stringify(textOf(owner))} in layer ${JSON.stringify(by)}`
   process.emitWarning(`${which} cannot be read and was set aside; a reset of the subject removes it`, {
     type: 'QuotaWarning',
     code: 'damaged_hold',

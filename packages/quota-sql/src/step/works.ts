@@ -1,21 +1,19 @@
-import {
-  type ExtendRequest,
-  type GrowRequest,
-  type HoldReply,
-  idOwnerKey,
-  type ListHoldsReply,
-  type ListHoldsRequest,
-  type ReadReply,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type Subject,
-  type SyncHolds,
-  type TakeReply,
-  type TakeRequest,
+import type {
+  ExtendRequest,
+  GrowRequest,
+  HoldReply,
+  ListHoldsReply,
+  ListHoldsRequest,
+  ReadReply,
+  ReadRequest,
+  ResetRequest,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SettleRequest,
+  StoreSchema,
+  SyncHolds,
+  TakeReply,
+  TakeRequest,
 } from '@scoregw/quota/store'
 import type { Work } from './operation.ts'
 import type { Footprint } from './requested.ts'
@@ -39,15 +37,15 @@ export class Works {
   }
 
   take(request: TakeRequest): Work<TakeReply> {
-    const { subject, category, quotas, id, hold } = request
-    const rows = this.#rows.of(subject, [category], quotas.layers)
+    const { subject, id, hold } = request
+    const rows = this.#rows.used(request)
     const ids = id && this.#rows.ids(request)
-    const countedOwners = hold && [idOwnerKey(this.#schema, subject)]
-    const footprint: Footprint = { rows, layout: this.#rows.layout, ids, countedOwners }
+    const countedOwners = hold && [this.#rows.owner(subject)]
+    const footprint: Footprint = { rows, ids, countedOwners }
     return {
       footprint,
-      takesFrom: this.#schema.categories[category],
-      charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
+      takesFrom: this.#rows.takesFrom(request.set),
+      charge: id === undefined ? this.#rows.chargeOf(request, rows) : undefined,
       decide: (step) => {
         step.check(footprint)
         // A known id gets its earlier answer, regardless of the settings.
@@ -59,28 +57,22 @@ export class Works {
   }
 
   read(request: ReadRequest): Work<ReadReply> {
-    const footprint = this.#footprint(request.subject, request.categories, request.layers)
+    const footprint = { rows: this.#rows.used(request) }
     return { ...checked(footprint, (step) => step.counters(this.#schema).read(request)), isRead: true }
   }
 
   settle(request: SettleRequest): Work<void> {
-    const footprint = this.#footprint(request.subject, [request.category], request.layers)
-    return checked({ ...footprint, ids: this.#rows.ids(request) }, (step) =>
-      step.counters(this.#schema).settle(request),
-    )
+    const footprint = { rows: this.#rows.used(request), ids: this.#rows.ids(request) }
+    return checked(footprint, (step) => step.counters(this.#schema).settle(request))
   }
 
   reset(request: ResetRequest): Work<void> {
-    const shownOwners = [idOwnerKey(this.#schema, request.subject)]
-    const footprint = {
-      ...this.#footprint(request.subject, request.categories, request.layers),
-      shownOwners,
-      repairs: true,
-    }
+    const shownOwners = [this.#rows.owner(request.subject)]
+    const footprint = { rows: this.#rows.used(request), shownOwners, repairs: true }
     return {
       footprint,
       decide: (step) => {
-        step.repairRows(footprint, this.#schema)
+        step.repairRows(footprint)
         step.repairRecords(footprint)
         step.counters(this.#schema).reset(request)
       },
@@ -114,19 +106,19 @@ export class Works {
   }
 
   list(request: ListHoldsRequest): Work<ListHoldsReply> {
-    const footprint = { shownOwners: [idOwnerKey(this.#schema, request.subject)] }
+    const footprint = { shownOwners: [this.#rows.owner(request.subject)] }
     return { ...checked(footprint, (step) => this.#holds(step).list(request)), isRead: true }
   }
 
   #undoTake(request: TakeRequest, { outcome, states }: TakeReply): void {
     if (outcome !== 'admitted') return
-    const { subject, category, quotas, id, hold, costs } = request
+    const { subject, set, quotas, id, hold, costs } = request
     const refunds = costs.slice(0, -1)
     if (hold !== undefined && id !== undefined) {
       const maxOverrun = refunds.map(() => 0)
-      const end = { subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun } as const
+      const end = { subject, set, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun } as const
       this.#undo(this.settleHold(end))
-    } else this.#undo(this.settle({ subject, category, layers: quotas.layers, states, refunds, as: 'cancelled', id }))
+    } else this.#undo(this.settle({ subject, set, layers: quotas.layers, states, refunds, as: 'cancelled', id }))
   }
 
   #holds(step: Step): SyncHolds {
@@ -135,13 +127,8 @@ export class Works {
     return holds
   }
 
-  #footprint(subject: Subject, categories: readonly number[], layers: readonly number[]): Footprint {
-    return { rows: this.#rows.of(subject, categories, layers), layout: this.#rows.layout }
-  }
-
   #footprintOfHold(request: GrowRequest | SettleHoldRequest): Footprint {
-    const { subject, category, quotas } = request
-    return { ...this.#footprint(subject, [category], quotas.layers), ids: this.#rows.ids(request) }
+    return { rows: this.#rows.used(request), ids: this.#rows.ids(request) }
   }
 }
 

@@ -1,19 +1,19 @@
 import type { ReservationId, StoreSchema, TakeReply } from '@scoregw/quota/store'
 import { cellsIn, windowCell } from '@scoregw/quota/store'
 import type { SqlCounters } from '../../src/index.ts'
+import { uniform } from './schemas.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Two layers of one window. */
-export const SCHEMA: StoreSchema = {
-  units: ['tokens'],
-  cells: cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })]),
-  categories: ['read'],
-  layers: [
+export const SCHEMA: StoreSchema = uniform(
+  ['tokens'],
+  cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: HOUR_MS })]),
+  [
     { name: 'personal', shared: false },
     { name: 'site', shared: true },
   ],
-}
+)
 
 /** One token, and no slot. */
 export const ONE: readonly number[] = [1, 0]
@@ -21,7 +21,7 @@ export const ONE: readonly number[] = [1, 0]
 /** Takes one token of a subject, under a limit that nobody reaches. */
 export function take(counters: Pick<SqlCounters, 'take'>, subject: string, id?: ReservationId): PromiseLike<TakeReply> {
   const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-  return counters.take({ subject, category: 0, quotas, costs: ONE, ...(id === undefined ? {} : { id }) })
+  return counters.take({ subject, set: 0, quotas, costs: ONE, ...(id === undefined ? {} : { id }) })
 }
 
 export function idOf(id: string): ReservationId {
@@ -30,6 +30,6 @@ export function idOf(id: string): ReservationId {
 
 /** What a subject and everybody used. */
 export async function used(counters: Pick<SqlCounters, 'read'>, subject: string): Promise<readonly [number, number]> {
-  const { states } = await counters.read({ subject, categories: [0], layers: [0, 1] })
-  return [states[0]?.[1] ?? 0, states[0]?.[3] ?? 0]
+  const { states } = await counters.read({ subject, set: 0, layers: [0, 1] })
+  return [states[1] ?? 0, states[3] ?? 0]
 }

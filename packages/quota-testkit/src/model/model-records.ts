@@ -37,7 +37,7 @@ export interface ModelRecord {
 
 /** The part of a record that only holds have. */
 export interface ModelHoldPart {
-  /** Whose hold: the key in the first layer that isn't shared. */
+  /** Whose hold: the first layer that isn't shared, and the subject's key there. */
   readonly owner: string
   readonly takenAt: number
   endsAt: number

@@ -21,7 +21,6 @@ import {
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
 import { endingAs, type ModelDecision, ModelSight, refusalOf, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
-import type { ModelRecord } from './model-records.ts'
 import type {
   ModelAnswer,
   ModelCommit,
@@ -174,10 +173,7 @@ export class QuotaModel {
   /** The subject's open holds, by expiry. */
   holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
     const open = this.#now().open(this.#ownerOf(subject))
-    return open.flatMap(([name, { costs }, endsAt]) => {
-      const [, category] = JSON.parse(name) as [string, string]
-      return this.policy.categories.includes(category) ? [{ tokens: costs[TOKENS] ?? 0, endsAt }] : []
-    })
+    return open.map(([, { costs }, endsAt]) => ({ tokens: costs[TOKENS] ?? 0, endsAt }))
   }
 
   reset(subject: Subject, { layer, category }: ResetOptions = {}): void {
@@ -194,10 +190,13 @@ export class QuotaModel {
   status(subject: Subject, plan?: string): QuotaStatus {
     const { clock } = this.#now()
     const own = this.policy.layers.find(({ shared }) => !shared)?.name
+    const open = this.#now()
+      .open(this.#ownerOf(subject))
+      .map(([, record]) => record)
     const windows = this.policy.categories.map((category) => {
       const cells = this.#cells.of({ subject, category, plan })
       const shown = this.#sight.show(cells)
-      return [category, withHeld(shown, cells, this.#openOf(subject, category), own)] as const
+      return [category, withHeld(shown, cells, open, own)] as const
     })
     return {
       subject,
@@ -356,11 +355,6 @@ export class QuotaModel {
     return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now, roomAt) }, taken]
   }
 
-  #openOf(subject: Subject, category: string): ModelRecord[] {
-    const open = this.#now().open(this.#ownerOf(subject))
-    return open.flatMap(([name, record]) => (JSON.parse(name)[1] === category ? [record] : []))
-  }
-
   #cellsOf({ subject, operation, plan }: ModelRequest): CellsOf {
     return { subject, category: operationOf(this.policy, operation).category, plan }
   }
@@ -374,17 +368,16 @@ export class QuotaModel {
    * attempts.
    */
   #idOf({ subject, operation, cost, id }: ModelReserveRequest, holder: string): ModelId {
-    const { category } = operationOf(this.policy, operation)
     const text = id === undefined ? ['nonce', holder] : ['id', id]
-    const name = JSON.stringify([this.#ownerOf(subject), category, ...text])
+    const name = JSON.stringify([this.#ownerOf(subject), ...text])
     return { name, holder, use: JSON.stringify([operation, cost ?? null]), ttlMs: this.#shared.idTtlMs }
   }
 
-  /** The owner of ids and holds: the subject's key in the first layer that isn't shared. */
+  /** The owner of ids and holds: the first layer that isn't shared, and the subject's key there. */
   #ownerOf(subject: Subject): string {
     const first = this.policy.layers.find((layer) => !layer.shared)
     if (first === undefined) throw new RangeError('a policy without a layer of its own')
-    return keyOf(first, subject)
+    return JSON.stringify([first.name, keyOf(first, subject)])
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createQuota, type Policy, type QuotaOptions } from '@scoregw/quota'
 import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
+import { MIXED } from './table.ts'
 
 /** A subject and the site have one window each. */
 export const ROLLING: Policy<'work'> = {
@@ -12,8 +13,8 @@ export const ROLLING: Policy<'work'> = {
   base: { personal: { read: { '1h': 100 } }, site: { read: { '1h': 100 } } },
 }
 
-/** A policy that needs each ability. Only holds are needed by a request and not by a policy. */
-const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds'>, Policy<'work'>>> = {
+/** A policy that needs each ability. Holds are needed by a request, and sets by a schema. */
+const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds' | 'sets'>, Policy<'work'>>> = {
   calendar: {
     ...ROLLING,
     windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
@@ -38,8 +39,12 @@ const calendar: QuotaOptions['calendar'] = {
   periods: (_, at) => [at, at + HOUR_MS, at + 2 * HOUR_MS],
 }
 
-/** Checks that an engine on a store without an ability refuses before it charges anything. */
+/** Checks that an engine on a store without an ability refuses before it charges anything, or that the store does. */
 async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Promise<void> {
+  if (ability === 'sets') {
+    await throwsCode(() => store.open(MIXED), 'store_unsupported')
+    return
+  }
   if (ability !== 'holds') {
     const policy = POLICIES[ability]
     await throwsCode(() => createQuota({ policy, store, clock, calendar }), 'store_unsupported')
@@ -55,7 +60,7 @@ async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Pr
   )
 }
 
-const ABILITIES: readonly Need[] = ['holds', 'calendar', 'bucket', 'concurrency', 'shared-concurrency', 'fit']
+const ABILITIES: readonly Need[] = ['holds', 'calendar', 'bucket', 'concurrency', 'shared-concurrency', 'fit', 'sets']
 
 /** The case to run instead if a need isn't met: the refusal, or the case's own alternative. */
 async function withoutNeed(context: CaseContext, need: Need | undefined): Promise<void> {

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
-import { type BucketWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { type BucketWindow, inRowOrder, windowCell } from '@scoregw/quota/store'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HoldProbe } from './hold-probe.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, rollingCells, SITE, tokenCells } from './probe.ts'
+import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
 const BUCKET: BucketWindow = { label: '1m', lengthMs: MINUTE_MS, burst: 10 }
 
 /** A bucket in one layer, refilled to its limit each minute. */
-const ONE_BUCKET: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(BUCKET)) }
-const HOURLY: StoreSchema = { ...ONE_BUCKET, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
+const ONE_BUCKET: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell(BUCKET)) }
+const HOURLY: Table = { ...ONE_BUCKET, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
 /** A bucket and a rolling window, in two layers. */
-const BOTH: StoreSchema = {
+const BOTH: Table = {
   ...ONE_BUCKET,
   cells: inRowOrder([...ONE_BUCKET.cells, ...HOURLY.cells]),
   layers: [PERSONAL, SITE],
 }
 /** The slowest and the fastest bucket: one token per year, and 10^11 per year. */
 const YEAR_MS = 366 * 86_400_000
-const YEARLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell({ ...BUCKET, lengthMs: YEAR_MS })) }
+const YEARLY: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell({ ...BUCKET, lengthMs: YEAR_MS })) }
 
 /** 10 tokens per minute, and at most 10 saved up: one each 6 s. */
 const TEN = { limits: [10], rates: [10] }
@@ -280,6 +281,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
   }),
   bucketCaseWith('expiry')("a row is kept as long as its bucket isn't full", async ({ probe, keptForMs }) => {
     await probe.admitted(1, TEN)
-    assert.ok((await keptForMs({ layer: 'personal', category: 'read', key: 'u' })) >= 2 * MINUTE_MS)
+    assert.ok((await keptForMs({ layer: 'personal/read', key: 'u' })) >= 2 * MINUTE_MS)
   }),
 ]

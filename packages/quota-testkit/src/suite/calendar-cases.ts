@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type CalendarWindow, cellsIn, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { type CalendarWindow, cellsIn, inRowOrder, windowCell } from '@scoregw/quota/store'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import {
@@ -14,15 +14,16 @@ import {
   type TwoPeriods,
   tokenCells,
 } from './probe.ts'
+import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' }
 
 /** A calendar window in one layer. */
-const MONTHLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(MONTH)) }
-const HOURLY: StoreSchema = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
+const MONTHLY: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell(MONTH)) }
+const HOURLY: Table = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
 /** A rolling window and a calendar window. */
-const BOTH: StoreSchema = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
+const BOTH: Table = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
 
 /** Two periods around an instant: one started 10 minutes ago and ends in 20, the next lasts an hour. */
 function around(now: number): TwoPeriods {
@@ -82,8 +83,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       const reply = await probe.take(3, { period })
       assert.deepEqual([reply.outcome, reply.now, [...reply.states]], ['stale', now, []])
       assert.equal(reply.settingsRevision, undefined, 'it is not the settings that are stale')
-      const periods = probe.periods(1, { period })
-      const read = await probe.counters().read({ subject: 'u', categories: [0], layers: [0], periods })
+      const read = await probe.read({ period })
       assert.deepEqual([read.isStale, read.now, [...read.states]], [true, now, []])
     }
     assert.deepEqual(await probe.states(), [-1, 0])

@@ -18,6 +18,7 @@ import { HOLD_SETTLE_CASES } from './hold-settle-cases.ts'
 import { ID_CASES } from './id-cases.ts'
 import { REVISION_CASES } from './revision-cases.ts'
 import { ROLLING_CASES, ROLLING_ID_CASES } from './rolling-cases.ts'
+import { SET_CASES, SET_HOLD_CASES } from './set-cases.ts'
 import { SETTLE_CASES } from './settle-cases.ts'
 import { SLOTS_CASES } from './slots-cases.ts'
 import { SUBJECT_CASES } from './subject-cases.ts'
@@ -46,6 +47,8 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...HOLD_GROWTH_CASES,
   ...HOLD_SETTLE_CASES,
   ...HOLD_ID_CASES,
+  ...SET_CASES,
+  ...SET_HOLD_CASES,
   ...UNIT_CASES,
   ...ENGINE_CASES,
   ...ENGINE_EDIT_CASES,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
 import { Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
 
-const OWN: RowName = { layer: 'personal', category: 'read', key: 'u' }
-const SHARED: RowName = { layer: 'site', category: 'read', key: '' }
+const OWN: RowName = { layer: 'personal/read', key: 'u' }
+const SHARED: RowName = { layer: 'site/read', key: '' }
 
 /** Ways to make the stored bytes of a row unreadable. */
 const DAMAGES: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, TOKENS_ALONE } from './probe.ts'
+import type { Table } from './table.ts'
 
 const TEAM = { name: 'team', scope: 'Team', shared: false }
 
-const MANY: StoreSchema = {
+const MANY: Table = {
   units: TOKENS_ALONE,
   cells: rollingCells(
     ...[1, 10, 100, 1_000, 10_000].map((seconds) => ({ label: `${seconds}s`, lengthMs: seconds * 1_000 })),
@@ -166,19 +166,14 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     // A store may decide the second request last.
     assert.ok(second === 4 || second === 10)
   }),
-  plainCase('a read changes nothing and returns categories in the requested order', async ({ store, advance }) => {
+  plainCase('a read changes nothing, and the set of all limits returns every row', async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const { now } = await probe.admitted(2, { category: 1 })
     await advance(5)
-    const reply = await probe.counters().read({ subject: 'u', categories: [1, 0], layers: [0] })
+    const reply = await probe.counters().read({ subject: 'u', set: 0, layers: [0, 1] })
     assert.equal(reply.now, now + 5)
-    assert.deepEqual(
-      reply.states.map((states) => [...states]),
-      [
-        [now, 2, now, 2, now, 2],
-        [-1, 0, -1, 0, -1, 0],
-      ],
-    )
+    const none = [-1, 0, -1, 0, -1, 0]
+    assert.deepEqual([...reply.states], [...none, now, 2, now, 2, now, 2, ...none, ...none])
     assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
     await probe.admitted(1, { category: 0 })
     assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict'
-import type { LayerSchema, RollingWindow, StoreSchema } from '@scoregw/quota/store'
+import type { RollingWindow } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { type Manner, Parties, SUBJECT } from './parties.ts'
 import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
+import type { Table, TableLayer } from './table.ts'
 
 /** A policy's schema before and after an edit. */
 interface Edit {
   readonly name: string
-  readonly before: StoreSchema
-  readonly after: StoreSchema
+  readonly before: Table
+  readonly after: Table
   /** Whether one layer of subjects becomes several. */
   readonly regroups?: boolean
 }
 
 /** The policy before each edit: three windows, two categories, two layers. */
-const BEFORE: StoreSchema = {
+const BEFORE: Table = {
   ...SIX_WINDOWS,
   layers: [
     { name: 'personal', shared: false },
@@ -24,15 +25,15 @@ const BEFORE: StoreSchema = {
 const HOUR = { label: '1h', lengthMs: HOUR_MS }
 const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR_MS }
 const DAY = { label: '1d', lengthMs: DAY_MS }
-const [PERSONAL, SITE] = BEFORE.layers as [LayerSchema, LayerSchema]
+const [PERSONAL, SITE] = BEFORE.layers as [TableLayer, TableLayer]
 
 /** Returns the schema with different windows. */
-export function withWindows(schema: StoreSchema, windows: readonly RollingWindow[]): StoreSchema {
+export function withWindows(schema: Table, windows: readonly RollingWindow[]): Table {
   return { ...schema, cells: rollingCells(...windows) }
 }
 
 /** Edits that may not affect ids and holds: windows, the order of categories and layers, another shared layer. */
-export const EDITED: StoreSchema = {
+export const EDITED: Table = {
   ...withWindows(SIX_WINDOWS, [{ label: '10m', lengthMs: 600_000 }, FIVE_HOURS, DAY]),
   categories: ['admin', 'write', 'read'],
   layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
@@ -42,7 +43,7 @@ function windows(name: string, ...after: RollingWindow[]): Edit {
   return { name, before: BEFORE, after: withWindows(BEFORE, after) }
 }
 
-function layers(name: string, ...after: LayerSchema[]): Edit {
+function layers(name: string, ...after: TableLayer[]): Edit {
   const regroups = after.filter(({ shared }) => !shared).length > 1
   return { name, before: BEFORE, after: { ...BEFORE, layers: after }, regroups }
 }
@@ -51,8 +52,8 @@ function categories(name: string, ...after: string[]): Edit {
   return { name, before: BEFORE, after: { ...BEFORE, categories: after } }
 }
 
-const TEAM: LayerSchema = { name: 'team', shared: false }
-const ALL: LayerSchema = { name: 'all', shared: true }
+const TEAM: TableLayer = { name: 'team', shared: false }
+const ALL: TableLayer = { name: 'all', shared: true }
 
 /** The edits of a policy in use. */
 const EDITS: readonly Edit[] = [
@@ -117,7 +118,7 @@ async function livesThrough(context: CaseContext, edit: Edit, manner: Manner): P
 }
 
 /** Lets all windows end, and starts again. */
-async function endsOneByOne(parties: Parties, category: string, schemas: readonly StoreSchema[]): Promise<void> {
+async function endsOneByOne(parties: Parties, category: string, schemas: readonly Table[]): Promise<void> {
   const [before, after] = schemas
   await parties.advance(2 * HOUR_MS)
   if (after) await parties.take(after, 1, { category })

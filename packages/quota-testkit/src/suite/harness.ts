@@ -35,19 +35,19 @@ export type StoreCapability =
  * - `concurrency`: slots in layers that aren't shared.
  * - `shared-concurrency`: slots in every layer.
  * - `fit`: an overrun that is charged as far as there is room.
+ * - `sets`: layers with different limits, and requests that count in some limits of a layer. Without: `open` throws.
  */
-export type StoreAbility = 'calendar' | 'bucket' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit'
+export type StoreAbility = 'calendar' | 'bucket' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit' | 'sets'
 
 /** Requests of a case to the store factory. */
 export interface StoreWishes {
-  /** The maximum number of subjects in a layer and category. Only for `bounded` stores. */
+  /** The maximum number of subjects in a layer. Only for `bounded` stores. */
   readonly maxSubjects?: number | undefined
 }
 
-/** Identifies a row: the windows of one layer, category and subject. */
+/** Identifies a row: the windows of one layer and subject. */
 export interface RowName {
   readonly layer: string
-  readonly category: string
   /** The subject's key in the layer; `''` in a shared layer. */
   readonly key: string
 }
@@ -130,7 +130,7 @@ export function missingOf(
   { store, capabilities }: Pick<StoreHarness, 'store' | 'capabilities'>,
   needs: Need | readonly Need[],
 ): Need | undefined {
-  const { calendar, bucket, holds, concurrency, fit } = store.can ?? {}
+  const { calendar, bucket, holds, concurrency, fit, sets } = store.can ?? {}
   const met: Readonly<Record<StoreAbility, boolean>> = {
     calendar: calendar === true,
     bucket: bucket === true,
@@ -138,6 +138,7 @@ export function missingOf(
     concurrency: concurrency !== undefined,
     'shared-concurrency': concurrency === 'all',
     fit: fit === true,
+    sets: sets === true,
   }
   const isMet = (need: Need): boolean =>
     Object.hasOwn(met, need) ? met[need as StoreAbility] : capabilities.includes(need as StoreCapability)

@@ -50,7 +50,6 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       await advance(1)
       const ended = await probe.sweep()
       const end = {
-        category: 'read',
         owner: 'u',
         fingerprint: 'hold read:1',
         costs: { tokens: 7 },
@@ -110,10 +109,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       await advance(1_000)
       const [ended, ...more] = await probe.sweep()
       const at = 6 - left
-      assert.deepEqual(
-        [ended?.costs.tokens, ended?.owner, ended?.category, more],
-        [at + 1, `u${at % 3}`, ['read', 'write'][at % 2], []],
-      )
+      assert.deepEqual([ended?.costs.tokens, ended?.owner, more], [at + 1, `u${at % 3}`, []])
     }
     for (const category of [0, 1]) assert.deepEqual(await probe.used({ category, layers: [1] }), [0, 0, 0])
   }),

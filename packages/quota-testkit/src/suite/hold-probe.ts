@@ -11,7 +11,6 @@ import {
   type QuotaStore,
   type SettleHoldOutcome,
   type SettleHoldReply,
-  type StoreSchema,
   type SyncHolds,
   slotsCell,
   type TakeReply,
@@ -27,15 +26,16 @@ import {
   SITE,
   tokenCells,
 } from './probe.ts'
+import type { Table } from './table.ts'
 
 export const MINUTE_MS = 60_000
 /** The default lifetime of holds in these cases. Shorter than any window. */
 export const HOLD_MS: number = 60 * SECOND_MS
 
 /** A window of one hour and slots, in a layer of subjects. */
-export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: withSlots(ONE_WINDOW.cells, 'running') }
+export const SLOTS: Table = { ...ONE_WINDOW, cells: withSlots(ONE_WINDOW.cells, 'running') }
 /** The same, plus a shared layer. */
-export const SHARED_SLOTS: StoreSchema = { ...SLOTS, layers: [PERSONAL, SITE] }
+export const SHARED_SLOTS: Table = { ...SLOTS, layers: [PERSONAL, SITE] }
 
 /** Adds slots to cells of tokens. */
 export function withSlots(cells: readonly CellSchema[], label: string): readonly CellSchema[] {
@@ -78,7 +78,7 @@ export class HoldProbe extends Probe {
     const { settingsRevision } = options
     const costs = [...this.amounts(cost), 0]
     const asked = { ...this.#ref(id, options), costs, ...this.terms(options), settingsRevision }
-    return this.#holds(options.store).grow(asked)
+    return this.compact(await this.#holds(options.store).grow(asked), options)
   }
 
   async settleHold(
@@ -90,7 +90,7 @@ export class HoldProbe extends Probe {
     const actual = options.actual === undefined ? undefined : this.amounts(options.actual)
     const maxOverrun = this.amounts(most)
     const asked = { ...this.#ref(id, options), as, actual, overrun, maxOverrun, ...this.terms(options) }
-    return this.#holds(options.store).settle(asked)
+    return this.compact(await this.#holds(options.store).settle(asked), options)
   }
 
   /** Commits, and returns the result in short form. */
@@ -103,6 +103,7 @@ export class HoldProbe extends Probe {
     return (await this.settleHold(id, 'cancelled', options)).outcome
   }
 
+  /** The open holds of a subject, with their charges in all rows of its layers. */
   async list(options: HoldProbeOptions = {}): Promise<ListHoldsReply> {
     return this.#holds(options.store).list({ subject: options.subject ?? 'u' })
   }
@@ -126,7 +127,7 @@ export class HoldProbe extends Probe {
 
   /** The slots in use in each layer, the last number of each row. */
   async slots(options: HoldProbeOptions = {}): Promise<number[]> {
-    const width = this.schema.cells.length
+    const width = this.table.cells.length
     return (await this.used(options)).filter((_, index) => index % width === width - 1)
   }
 
@@ -137,8 +138,7 @@ export class HoldProbe extends Probe {
   }
 
   #ref(id: string, options: HoldProbeOptions): HoldRef {
-    const { subject = 'u', category = 0 } = options
-    return { subject, category, id: this.#idOf(id, options) }
+    return { subject: options.subject ?? 'u', id: this.#idOf(id, options) }
   }
 
   #idOf(id: string, { nonce = 'nonce-a', fingerprint = 'hold read:1', idTtlMs = 600_000 }: HoldProbeOptions) {

@@ -174,17 +174,25 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await probe.admitted(4, { id })
     assert.deepEqual(await probe.used(), [4])
   }),
-  idCase('ids are separate for subjects, categories and spellings', async ({ store }) => {
-    const probe = new Probe(store, { ...SIX_WINDOWS, categories: ['read', 'write', 'x'] }, 1_000)
+  idCase('ids are separate for subjects and spellings', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 1_000)
     const all =
       'u|1 u1| u|1: u|:1 1:u| u|:attempt u:attempt| attempt:u| u:1|0 u:1:0|x u|1:0 u","1|2 u|1","2 u\u0000|1 u|\u00001'
     const pairs = `${all} u|A u|a u|__proto__ u|constructor`.split(' ').map((pair) => pair.split('|'))
     for (const [subject = '', text = ''] of pairs) {
       const id = `attempt${text}`
-      for (const category of [0, 1, 2])
-        await probe.admitted(1, { subject, category, id: idOf(id, `${subject}${text}`) })
+      await probe.admitted(1, { subject, id: idOf(id, `${subject}${text}`) })
     }
     assert.deepEqual(await probe.used({ layers: [1] }), [pairs.length, pairs.length, pairs.length])
+  }),
+  idCase('an id is the same whichever limits count it', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const first = await probe.admitted(4, { id: idOf('attempt', 'a') })
+    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'b') })).outcome, 'duplicate')
+    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'a', 'write:4') })).outcome, 'conflict')
+    await probe.cancel(first, 4, { id: idOf('attempt', 'a') })
+    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'b') })).outcome, 'cancelled')
+    assert.deepEqual(await probe.used({ category: 1 }), [0, 0, 0, 0, 0, 0])
   }),
   idCase("an id belongs to the key in the first layer that isn't shared", async ({ store }) => {
     const layers = [SITE, PERSONAL, { name: 'team', scope: 'Team', shared: false }]

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { layerKey, type QuotaStore, type StoreSchema, type TakeReply } from '@scoregw/quota/store'
+import { layerKey, type QuotaStore, type TakeReply } from '@scoregw/quota/store'
 import { type ModelSpan, ModelWindows } from '../model/model-windows.ts'
 import type { CaseContext } from './harness.ts'
 import { Probe, type ProbeOptions } from './probe.ts'
+import type { Table } from './table.ts'
 
 /** A subject with a key for each layer that an edit may add. */
 export const SUBJECT: Readonly<Record<string, string>> = { personal: 'u', team: 't' }
@@ -23,11 +24,11 @@ export type Manner = 'concurrently' | 'in turn'
 export class Parties {
   readonly #context: CaseContext
   readonly #windows: ModelWindows
-  readonly #probes = new Map<StoreSchema, Probe>()
-  readonly #stores = new Map<StoreSchema, QuotaStore>()
+  readonly #probes = new Map<Table, Probe>()
+  readonly #stores = new Map<Table, QuotaStore>()
 
   /** With `concurrently`, the first schema uses the store and the others use its peer. */
-  constructor(context: CaseContext, manner: Manner, ...schemas: StoreSchema[]) {
+  constructor(context: CaseContext, manner: Manner, ...schemas: Table[]) {
     this.#context = context
     this.#windows = new ModelWindows(context.clock)
     for (const [index, schema] of schemas.entries()) {
@@ -37,7 +38,7 @@ export class Parties {
     }
   }
 
-  async take(schema: StoreSchema, cost: number, options: Names = {}): Promise<Taken> {
+  async take(schema: Table, cost: number, options: Names = {}): Promise<Taken> {
     const { category = 'read' } = options
     const reply = await this.probe(schema).admitted(cost, this.#options(schema, options))
     if (cost > 0) {
@@ -48,14 +49,14 @@ export class Parties {
   }
 
   /** Fills the windows that the schema knows: refused with nothing to spare, admitted with room for one token. */
-  async fill(schema: StoreSchema, options: Names = {}): Promise<void> {
+  async fill(schema: Table, options: Names = {}): Promise<void> {
     const limits = this.#names(schema, options).map(([name, span]) => this.#windows.open(name, span)?.used ?? 0)
     await this.probe(schema).refused(1, this.#options(schema, { ...options, limits }))
     await this.compare(options.subject)
     await this.take(schema, 1, { ...options, limits: limits.map((limit) => limit + 1) })
   }
 
-  async cancel(schema: StoreSchema, { reply, options }: Taken, refunds: number): Promise<void> {
+  async cancel(schema: Table, { reply, options }: Taken, refunds: number): Promise<void> {
     await this.probe(schema).cancel(reply, refunds, this.#options(schema, options))
     for (const [at, [name]] of this.#names(schema, options).entries()) {
       this.#windows.refund(name, reply.states[2 * at] ?? -1, refunds)
@@ -63,7 +64,7 @@ export class Parties {
     await this.compare(options.subject)
   }
 
-  async reset(schema: StoreSchema, options: Names = {}): Promise<void> {
+  async reset(schema: Table, options: Names = {}): Promise<void> {
     await this.probe(schema).reset(this.#options(schema, options))
     for (const [name] of this.#names(schema, options)) this.#windows.close(name)
     await this.compare(options.subject)
@@ -88,17 +89,17 @@ export class Parties {
     }
   }
 
-  probe(schema: StoreSchema): Probe {
+  probe(schema: Table): Probe {
     const store = this.#stores.get(schema) ?? this.#context.store
     return this.#probes.get(schema) ?? new Probe(store, schema, 99)
   }
 
-  #options({ categories }: StoreSchema, { subject = SUBJECT, category = 'read', ...rest }: Names): ProbeOptions {
+  #options({ categories }: Table, { subject = SUBJECT, category = 'read', ...rest }: Names): ProbeOptions {
     return { ...rest, subject, category: categories.indexOf(category) }
   }
 
   /** The counters of a request by name in the order of a state, with the lengths of their windows. */
-  #names({ layers, cells }: StoreSchema, { subject = SUBJECT, category = 'read' }: Names): [string, ModelSpan][] {
+  #names({ layers, cells }: Table, { subject = SUBJECT, category = 'read' }: Names): [string, ModelSpan][] {
     return layers.flatMap((layer) =>
       cells.map((cell): [string, ModelSpan] => [
         JSON.stringify([layer.name, category, layerKey(layer, subject), cell.identity]),

@@ -9,14 +9,16 @@ import {
   type LayerDefinition,
   type QuotaStore,
   type Quotas,
+  type ReadReply,
   type ReservationId,
   type RollingWindow,
   type StoreSchema,
-  type Subject,
+  type SubjectKeys,
   type TakeOutcome,
   type TakeReply,
   windowCell,
 } from '@scoregw/quota/store'
+import { schemaOf, type Table, TableRows } from './table.ts'
 
 export const SECOND_MS = 1_000
 export const HOUR_MS = 3_600_000
@@ -41,16 +43,16 @@ export function rollingCells(...windows: readonly RollingWindow[]): readonly Cel
 /** A cost: one number for the first unit, or one number per unit of the schema. */
 export type Amount = number | readonly number[]
 
-/** The smallest schema: one window of one hour, one category, one layer. */
-export const ONE_WINDOW: StoreSchema = {
+/** The smallest table: one window of one hour, one category, one layer. */
+export const ONE_WINDOW: Table = {
   units: TOKENS_ALONE,
   cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }),
   categories: ['read'],
   layers: [PERSONAL],
 }
 
-/** The schema of the default policy: three windows, two categories, two layers. */
-export const SIX_WINDOWS: StoreSchema = {
+/** The table of the default policy: three windows, two categories, two layers. */
+export const SIX_WINDOWS: Table = {
   units: TOKENS_ALONE,
   cells: rollingCells(
     { label: '1h', lengthMs: HOUR_MS },
@@ -66,7 +68,7 @@ export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
 
 /** How a request differs from the probe's default. */
 export interface ProbeOptions {
-  readonly subject?: Subject
+  readonly subject?: SubjectKeys
   readonly category?: number
   readonly layers?: readonly number[]
   readonly limits?: readonly number[]
@@ -89,10 +91,12 @@ export function idOf(id: string, nonce = 'nonce-a', fingerprint = 'read:1', ttlM
   return { id, nonce, fingerprint, ttlMs }
 }
 
-/** Calls to one store with one schema and default values. */
+/** Calls to one store with one table and default values. Layers, limits and states are those of one category's rows. */
 export class Probe {
+  readonly table: Table
   readonly schema: StoreSchema
   readonly #store: QuotaStore
+  readonly #rows: TableRows
   readonly #limits: readonly number[]
   readonly #period: TwoPeriods | undefined
   readonly #counters = new Map<QuotaStore, Counters>()
@@ -101,11 +105,13 @@ export class Probe {
    * @param limits of each cell of each layer; one number: the same for all
    * @param period of all calendar windows
    */
-  constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[], period?: TwoPeriods) {
+  constructor(store: QuotaStore, table: Table, limits: number | readonly number[], period?: TwoPeriods) {
     this.#store = store
-    this.schema = schema
+    this.table = table
+    this.schema = schemaOf(table)
+    this.#rows = new TableRows(table)
     this.#period = period
-    const count = schema.layers.length * schema.cells.length
+    const count = table.layers.length * table.cells.length
     this.#limits = typeof limits === 'number' ? Array.from({ length: count }, () => limits) : limits
     this.counters()
   }
@@ -117,22 +123,37 @@ export class Probe {
     return counters
   }
 
-  /** The periods of a request; `undefined` without calendar windows. */
-  periods(layers: number, { period = this.#period, periods }: ProbeOptions): readonly number[] | undefined {
-    if (periods !== undefined) return periods
-    const calendars = this.schema.cells.filter(({ kind }) => kind === 'calendar')
-    if (period === undefined || calendars.length === 0) return undefined
-    return Array.from({ length: layers * calendars.length }, () => period).flat()
-  }
-
   get #allLayers(): number[] {
-    return this.schema.layers.map((_, index) => index)
+    return this.table.layers.map((_, index) => index)
   }
 
-  /** The limits and periods of a request. */
-  terms(options: ProbeOptions): { quotas: Quotas; periods: readonly number[] | undefined } {
-    const { layers = this.#allLayers, limits = this.#limits } = options
-    return { quotas: { layers, limits, rates: options.rates }, periods: this.periods(layers.length, options) }
+  /** The periods of a request; `undefined` without calendar windows. */
+  #periods({ layers = this.#allLayers, period = this.#period, periods }: ProbeOptions) {
+    const calendars = this.table.cells.filter(({ kind }) => kind === 'calendar')
+    if (calendars.length === 0) return undefined
+    const all = period && Array.from({ length: layers.length * calendars.length }, () => period).flat()
+    return this.#rows.periods(layers, periods ?? all)
+  }
+
+  /** The set, limits and periods of a request. */
+  terms(options: ProbeOptions): { set: number; quotas: Quotas; periods: readonly number[] | undefined } {
+    const { category = 0, layers = this.#allLayers, limits = this.#limits, rates } = options
+    const spread = (given: readonly number[], other: number): number[] =>
+      this.#rows.spread(category, layers, given, other)
+    const quotas = {
+      layers: this.#rows.layers(category, layers),
+      limits: spread(limits, Number.POSITIVE_INFINITY),
+      rates: rates && spread(rates, 0),
+    }
+    return { set: this.#rows.set(category), quotas, periods: this.#periods(options) }
+  }
+
+  /** Returns a reply with the pairs of the request's rows. */
+  compact<R extends { readonly states: readonly number[] }>(
+    reply: R,
+    { category = 0, layers = this.#allLayers }: ProbeOptions,
+  ): R {
+    return { ...reply, states: this.#rows.pairs(category, layers, reply.states) }
   }
 
   /** An amount for each unit of the schema. */
@@ -146,10 +167,10 @@ export class Probe {
   }
 
   async take(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
-    const { subject = 'u', category = 0, settingsRevision, id, hold, slot = false } = options
+    const { subject = 'u', settingsRevision, id, hold, slot = false } = options
     const costs = [...this.amounts(cost), Number(slot)]
-    const asked = { subject, category, ...this.terms(options), costs, settingsRevision, id, hold }
-    return this.counters(options.store).take(asked)
+    const asked = { subject, ...this.terms(options), costs, settingsRevision, id, hold }
+    return this.compact(await this.counters(options.store).take(asked), options)
   }
 
   async admitted(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
@@ -162,11 +183,14 @@ export class Probe {
 
   /** The windows of a subject and category: `[startedAt, used]` for each. */
   async states(options: ProbeOptions = {}): Promise<number[]> {
+    return [...(await this.read(options)).states]
+  }
+
+  async read(options: ProbeOptions = {}): Promise<ReadReply> {
     const { subject = 'u', category = 0, layers = this.#allLayers, store } = options
-    const periods = this.periods(layers.length, options)
-    const reply = await this.counters(store).read({ subject, categories: [category], layers, periods })
-    assert.equal(reply.states.length, 1, 'one state for each category asked for')
-    return [...(reply.states[0] ?? [])]
+    const set = this.#rows.set(category)
+    const asked = { subject, set, layers: this.#rows.layers(category, layers), periods: this.#periods(options) }
+    return this.compact(await this.counters(store).read(asked), options)
   }
 
   /** The used tokens of each window. */
@@ -189,8 +213,9 @@ export class Probe {
   }
 
   async reset({ subject = 'u', category, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<void> {
-    const categories = category === undefined ? this.schema.categories.map((_, index) => index) : [category]
-    await this.counters(store).reset({ subject, categories, layers })
+    const categories = category === undefined ? this.table.categories.map((_, index) => index) : [category]
+    const limits = categories.flatMap((each) => this.#rows.positions(each, layers)).sort((a, b) => a - b)
+    await this.counters(store).reset({ subject, limits })
   }
 
   async #took(outcome: TakeOutcome, cost: Amount, options: ProbeOptions): Promise<TakeReply> {
@@ -205,9 +230,13 @@ export class Probe {
     as: 'committed' | 'cancelled',
     { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
   ): Promise<void> {
-    const states = reply?.states ?? []
     const refunds = this.amounts(amount)
-    await this.counters(store).settle({ subject, category, layers, states, refunds, as, id })
+    const states = this.#rows.states(category, layers, reply?.states ?? [])
+    const set = this.#rows.set(category)
+    await this.counters(store).settle({
+      ...{ subject, set, layers: this.#rows.layers(category, layers), states },
+      ...{ refunds, as, id },
+    })
   }
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota/store'
 import { EDITED, withWindows } from './edit-cases.ts'
 import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
 import { idCase, refusesIds } from './id-cases.ts'
 import { Parties, SUBJECT } from './parties.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
+import type { Table } from './table.ts'
 
-const BEFORE: StoreSchema = SIX_WINDOWS
+const BEFORE: Table = SIX_WINDOWS
 /** Two processes: one with the policy before an edit, one with the policy after it. */
 function twoProbes({ store, peer }: CaseContext): readonly [before: Probe, after: Probe] {
   return [new Probe(store, BEFORE, 100), new Probe(peer, EDITED, 100)]
@@ -33,14 +33,6 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await before.take(3, { id: idOf('new', 'b') })).outcome, 'duplicate')
     assert.equal((await before.take(3, { id: idOf('new', 'b', 'other') })).outcome, 'conflict')
     assert.deepEqual(await before.used({ layers: [0] }), [3, 6, 6])
-  }),
-  idCase("ids use their category's name, not its position", async (context) => {
-    const [before, after] = twoProbes(context)
-    await before.admitted(1, { category: 0, id: idOf('attempt', 'a') })
-    await after.admitted(1, { category: 0, id: idOf('attempt', 'b') })
-    await after.admitted(1, { category: 1, id: idOf('attempt', 'c') })
-    assert.equal((await before.take(1, { category: 1, id: idOf('attempt', 'd') })).outcome, 'duplicate')
-    assert.equal((await after.take(1, { category: 2, id: idOf('attempt', 'd') })).outcome, 'duplicate')
   }),
   idCase("a cancel by one policy prevents another's later reserve from charging", async (context) => {
     const [before, after] = twoProbes(context)
@@ -83,7 +75,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
 const MINUTE_MS = 60_000
 
 /** A layer with windows of these lengths. */
-function lasting(...lengthsMs: number[]): StoreSchema {
+function lasting(...lengthsMs: number[]): Table {
   return withWindows(
     ONE_WINDOW,
     lengthsMs.map((lengthMs) => ({ label: `${lengthMs / MINUTE_MS}m`, lengthMs })),
@@ -93,7 +85,7 @@ function lasting(...lengthsMs: number[]): StoreSchema {
 const SHORT = lasting(MINUTE_MS)
 const LONG = lasting(30 * DAY_MS)
 const BOTH = lasting(MINUTE_MS, 30 * DAY_MS)
-const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
+const ROW: RowName = { layer: 'personal/read', key: 'u' }
 
 /** The writes of a policy without the long window. */
 const WRITES: Readonly<Record<string, (parties: Parties) => Promise<unknown>>> = {
@@ -157,7 +149,7 @@ const LONGER = lasting(60 * MINUTE_MS, 300 * MINUTE_MS, DAY_MS)
 const APART = lasting(MINUTE_MS, 300 * MINUTE_MS)
 
 /** Each policy resets the windows that it knows, and the others go on, even in the same millisecond. */
-async function closesEach(context: CaseContext, one: StoreSchema, other: StoreSchema): Promise<void> {
+async function closesEach(context: CaseContext, one: Table, other: Table): Promise<void> {
   const parties = new Parties(context, 'concurrently', one, other)
   const first = await parties.take(one, 4)
   const second = await parties.take(other, 4)
@@ -183,7 +175,7 @@ async function closesEach(context: CaseContext, one: StoreSchema, other: StoreSc
   await parties.fill(one)
 }
 
-const CLOSING: readonly (readonly [name: string, one: StoreSchema, other: StoreSchema])[] = [
+const CLOSING: readonly (readonly [name: string, one: Table, other: Table])[] = [
   ['one has a shorter window', HOURS, SHORTER],
   ['one has a longer window', HOURS, LONGER],
   ['each has a first window of its own', HOURS, APART],

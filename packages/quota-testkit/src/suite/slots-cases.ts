@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota/store'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
+import type { Table } from './table.ts'
 
 interface Given extends CaseContext {
   /** 100 tokens per hour and two slots. */
@@ -31,7 +31,7 @@ function sharedCase(
 }
 
 const SLOT = { slot: true } as const
-const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
+const ROW: RowName = { layer: 'personal/read', key: 'u' }
 
 /** All ways in which a hold frees its slot. */
 const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
@@ -185,10 +185,10 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
   slotsCase('categories and subjects have separate slots', async ({ store }) => {
     const probe = new HoldProbe(store, { ...SLOTS, categories: ['read', 'write'] }, [100, 1])
     await probe.held('a', 1, SLOT)
-    await probe.held('a', 1, { ...SLOT, category: 1 })
+    await probe.held('w', 1, { ...SLOT, category: 1 })
     await probe.held('a', 1, { ...SLOT, subject: 'v' })
     assert.equal((await probe.hold('b', 1, SLOT)).outcome, 'refused')
-    await probe.settleHold('a', 'committed', { category: 1 })
+    await probe.settleHold('w', 'committed', { category: 1 })
     assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
   }),
   slotsCaseWith('clock-steps')(
@@ -210,7 +210,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
   ),
   slotsCase("a policy without the concurrency limit leaves a row's slots unchanged", async (given) => {
     const { store, peer, advance } = given
-    const other: StoreSchema = { ...ONE_WINDOW, cells: rollingCells({ label: '1m', lengthMs: MINUTE_MS }) }
+    const other: Table = { ...ONE_WINDOW, cells: rollingCells({ label: '1m', lengthMs: MINUTE_MS }) }
     const [probe, plain] = [new HoldProbe(store, SLOTS, [100, 2]), new Probe(peer, other, 100)]
     await probe.held('a', 5, { ...SLOT, ttlMs: 3 * HOUR_MS })
     await plain.admitted(1)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { cellsIn, type StoreSchema, slotsCell, windowCell } from '@scoregw/quota/store'
+import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/store'
 import type { CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, Probe, SECOND_MS, SITE } from './probe.ts'
+import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
 const UNITS = ['requests', 'tokens', 'money'] as const
@@ -15,7 +16,7 @@ const LIMITS = {
   money: windowCell({ label: '2h', lengthMs: 2 * HOUR_MS }, 'money'),
 }
 
-function counting(...units: readonly (typeof UNITS)[number][]): StoreSchema {
+function counting(...units: readonly (typeof UNITS)[number][]): Table {
   const cells = cellsIn(
     units,
     units.map((unit) => LIMITS[unit]),
@@ -24,8 +25,8 @@ function counting(...units: readonly (typeof UNITS)[number][]): StoreSchema {
 }
 
 const THREE = counting(...UNITS)
-const SHARED: StoreSchema = { ...THREE, layers: [...THREE.layers, SITE] }
-const WITH_SLOTS: StoreSchema = { ...THREE, cells: cellsIn(UNITS, [...Object.values(LIMITS), slotsCell('running')]) }
+const SHARED: Table = { ...THREE, layers: [...THREE.layers, SITE] }
+const WITH_SLOTS: Table = { ...THREE, cells: cellsIn(UNITS, [...Object.values(LIMITS), slotsCell('running')]) }
 
 function unitCaseWith(...needs: readonly Need[]): CaseOf<CaseContext> {
   return (name, run) => ({
@@ -120,8 +121,8 @@ const NAME_CASES: readonly ConformanceCase[] = [
   unitCase('another unit has another counter', async ({ store, peer }) => {
     const limits = ['tokens', 'requests'].map((unit) => windowCell({ label: '1h', lengthMs: HOUR_MS }, unit))
     const [tokens, requests] = limits.map(
-      (limit): StoreSchema => ({ ...ONE_WINDOW, units: [limit.unit], cells: cellsIn([limit.unit], [limit]) }),
-    ) as [StoreSchema, StoreSchema]
+      (limit): Table => ({ ...ONE_WINDOW, units: [limit.unit], cells: cellsIn([limit.unit], [limit]) }),
+    ) as [Table, Table]
     const [one, other] = [new Probe(store, tokens, 10), new Probe(peer, requests, 10)]
     await one.admitted(9)
     await other.admitted(8)

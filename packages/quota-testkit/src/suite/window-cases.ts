@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells, SECOND_MS, SIX_WINDOWS } from './probe.ts'
+import type { Table } from './table.ts'
 
-function lasting(...lengthsMs: number[]): StoreSchema {
+function lasting(...lengthsMs: number[]): Table {
   const cells = rollingCells(...lengthsMs.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })))
   return { ...ONE_WINDOW, cells }
 }

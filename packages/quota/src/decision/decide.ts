@@ -1,6 +1,6 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
-import { type Lasting, PERIOD_NUMBERS, type Period, periodAt } from '../windows/kinds/kind.ts'
+import { type Lasting, type Period, periodAt } from '../windows/kinds/kind.ts'
 import { KINDS, type KindName } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/row.ts'
@@ -8,8 +8,8 @@ import { SLOTS } from '../windows/units.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**
- * The cells of one category as a store reports them: `[startedAt, used]` for each cell of each applying layer, in the
- * order of {@link Quotas}. `[-1, 0]`: the window isn't open.
+ * All limits as a store reports them: `[startedAt, used]` for each, by position. `[-1, 0]`: it isn't open, or the request
+ * doesn't count in it.
  */
 export type WindowStates = readonly number[]
 
@@ -19,23 +19,27 @@ export interface DecisionFrame {
   readonly layout: Layout
   /** The policy's units, by name. */
   readonly units: readonly string[]
-  /**
-   * For each layer, the positions of its limits in a row, in the policy's order: windows, then concurrency if it is
-   * limited.
-   */
-  readonly shownAs: readonly (readonly number[])[]
+  /** The category's limits, in the policy's order: by layer, windows, then concurrency if it is limited. */
+  readonly shown: readonly ShownLimit[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
   /** The periods of calendar windows around an instant; see {@link Demand.periods}. */
   readonly periodsAt: (quotas: Quotas, instant: number) => readonly number[]
 }
 
+/** A limit that callers see. */
+export interface ShownLimit {
+  /** Its position. */
+  readonly at: number
+  readonly layer: LayerDefinition
+}
+
 /** A request, and the settings that decide it. */
 export interface Demand {
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
-  /** Index of the policy's category. */
-  readonly category: number
+  /** Which limits count it: an index of the schema's `sets`. */
+  readonly set: number
   /** One number per unit, then the slots: see `TakeRequest.costs`. */
   readonly costs: readonly number[]
   /** The plan in the request. */
@@ -57,36 +61,30 @@ export interface Reading {
 /** The part of a demand that determines which limits apply. */
 export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
-/** Calls `visit` for each applying limit, in the policy's order. `at` is its position among the limits and states. */
-export function eachLimit(
-  { layout, shownAs }: DecisionFrame,
-  { layers }: Quotas,
-  visit: (slot: number, cell: number, at: number) => void,
-): void {
-  for (let slot = 0; slot < layers.length; slot++) {
-    for (const cell of shownAs[layers[slot]!]!) visit(slot, cell, layout.limitAt(slot, cell))
-  }
+/** Returns the limits of the category that apply, in the policy's order. */
+export function applying({ shown, layout }: DecisionFrame, { layers }: Quotas): readonly ShownLimit[] {
+  if (layers.length === layout.rows.length) return shown
+  return shown.filter(({ at }) => layers.includes(layout.layerOf[at]!))
 }
 
 /**
  * Returns when a limit's window starts and ends.
  *
+ * @param at its position
  * @param startedAt when the count started, or {@link NOT_OPEN}
  * @param tokens for a bucket: how many must refill from then on
  */
 export function lastingOf(
   frame: DecisionFrame,
-  slot: number,
-  cell: number,
+  at: number,
   startedAt: number,
   inForce: QuotasInForce,
   now: number,
   tokens: number,
 ): Lasting {
-  const { kind, lengthMs } = frame.layout.cells[cell]!
-  const period = (): Period => periodOf(frame, slot, cell, Math.max(now, startedAt), inForce)
-  const rate = inForce.quotas.rates?.[frame.layout.limitAt(slot, cell)] ?? 0
-  return KINDS[kind].lasting(lengthMs, startedAt, period, tokens, rate)
+  const { kind, lengthMs } = frame.layout.cells[at]!
+  const period = (): Period => periodOf(frame, at, Math.max(now, startedAt), inForce)
+  return KINDS[kind].lasting(lengthMs, startedAt, period, tokens, inForce.quotas.rates?.[at] ?? 0)
 }
 
 /**
@@ -96,26 +94,21 @@ export function lastingOf(
  */
 function periodOf(
   { layout, periodsAt }: DecisionFrame,
-  slot: number,
-  cell: number,
+  limit: number,
   instant: number,
   { periods, quotas }: QuotasInForce,
 ): Period {
-  const at = layout.periodsAt(slot) + PERIOD_NUMBERS * layout.calendars.indexOf(cell)
+  const at = layout.periodsAt(limit)
   return periodAt(instant, periods, at) ?? periodAt(instant, periodsAt(quotas, instant), at)!
 }
 
 /** Whether a request fits under all limits: `used + cost <= limit`. */
-export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { now, states }: Reading): boolean {
-  const { limits, layers, rates } = quotas
-  for (let l = 0; l < layers.length; l++) {
-    for (let c = 0; c < layout.size; c++) {
-      const at = layout.limitAt(l, c)
-      const needed = costs[layout.units[c]!]!
-      if (needed > 0 && layout.usedAt(states, at, rates, now) + needed > limits[at]!) return false
-    }
-  }
-  return true
+export function admits(frame: DecisionFrame, { quotas, costs }: Demand, { now, states }: Reading): boolean {
+  const { layout } = frame
+  return applying(frame, quotas).every(({ at }) => {
+    const needed = costs[layout.units[at]!]!
+    return needed === 0 || layout.usedAt(states, at, quotas.rates, now) + needed <= quotas.limits[at]!
+  })
 }
 
 /**
@@ -131,31 +124,30 @@ export function violationsOf(
   which: 'enforced' | 'shadowed' = 'enforced',
   isCharged = false,
 ): Violation[] {
-  const { layout, layers, category } = frame
+  const { layout, category } = frame
   const { quotas, costs } = demand
   const violations: Violation[] = []
-  eachLimit(frame, quotas, (slot, cell, at) => {
-    const { kind, label } = layout.cells[cell]!
-    const requested = costs[layout.units[cell]!]!
+  for (const { at, layer } of applying(frame, quotas)) {
+    const { kind, label } = layout.cells[at]!
+    const requested = costs[layout.units[at]!]!
     const shadowed = quotas.shadowed?.[at]
     const most = which === 'shadowed' ? shadowed : quotas.limits[at]!
-    if (most === undefined || requested === 0) return
+    if (most === undefined || requested === 0) continue
     const after = layout.usedAt(states, at, quotas.rates, now)
     const charged = isCharged ? requested : 0
     const used = after - charged
-    if (used + requested <= most) return
+    if (used + requested <= most) continue
     // A full bucket counts as opened now.
     const [startedAt, sum] = kind === 'bucket' && after === 0 ? [now, 0] : [states[2 * at]!, states[2 * at + 1]!]
     const tokens = sum + requested - charged - most
-    const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, demand, now, tokens)
-    const { name, scope } = layers[quotas.layers[slot]!]!
+    const { lengthMs, endsAt } = lastingOf(frame, at, startedAt, demand, now, tokens)
     violations.push({
-      layer: name,
-      scope,
+      layer: layer.name,
+      scope: layer.scope,
       category,
       window: label,
       kind,
-      ...unitMember(frame, cell),
+      ...unitMember(frame, at),
       lengthMs,
       ...shownLimit(kind, quotas, at, most),
       used,
@@ -163,7 +155,7 @@ export function violationsOf(
       resetAt: endsAt ?? now + (lengthMs ?? UNKNOWN_END_MS),
       retryable: requested <= most,
     })
-  })
+  }
   return violations
 }
 
@@ -201,11 +193,7 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 
 /** Returns a state's limits as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): WindowStatus[] {
-  const windows: WindowStatus[] = []
-  eachLimit(frame, inForce.quotas, (slot, cell) => {
-    windows.push(windowStatus(frame, inForce, { now, states }, slot, cell))
-  })
-  return windows
+  return applying(frame, inForce.quotas).map((limit) => windowStatus(frame, inForce, { now, states }, limit))
 }
 
 /** Returns one limit as callers see it. */
@@ -213,28 +201,25 @@ export function windowStatus(
   frame: DecisionFrame,
   inForce: QuotasInForce,
   { now, states }: Reading,
-  slot: number,
-  cell: number,
+  { at, layer }: ShownLimit,
 ): WindowStatus {
-  const { layout, layers, category } = frame
+  const { layout, category } = frame
   const { quotas } = inForce
-  const at = layout.limitAt(slot, cell)
-  const { kind, label } = layout.cells[cell]!
-  const { name, scope } = layers[quotas.layers[slot]!]!
+  const { kind, label } = layout.cells[at]!
   const used = layout.usedAt(states, at, quotas.rates, now)
   // A full bucket equals one that never opened.
   const startedAt = kind === 'bucket' && used === 0 ? NOT_OPEN : (states[2 * at] ?? NOT_OPEN)
-  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now, states[2 * at + 1] ?? 0)
+  const { lengthMs, endsAt } = lastingOf(frame, at, startedAt, inForce, now, states[2 * at + 1] ?? 0)
   const shadowed = quotas.shadowed?.[at]
   const most = shadowed ?? quotas.limits[at]!
   const { limit, burst } = shownLimit(kind, quotas, at, most)
   return {
-    layer: name,
-    scope,
+    layer: layer.name,
+    scope: layer.scope,
     category,
     window: label,
     kind,
-    ...unitMember(frame, cell),
+    ...unitMember(frame, at),
     lengthMs,
     limit: finite(limit),
     ...(burst === undefined ? undefined : { burst: finite(burst) }),
@@ -252,9 +237,9 @@ export function uncountedWindows(frame: DecisionFrame, inForce: QuotasInForce, {
   return windowStatuses(frame, inForce, { now, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
-/** The unit of a cell, if the policy names its units. */
-function unitMember({ policy, layout, units }: DecisionFrame, cell: number): { readonly unit?: string } | undefined {
-  return policy.units === undefined ? undefined : { unit: units[layout.units[cell]!] ?? SLOTS }
+/** The unit of a limit, if the policy names its units. */
+function unitMember({ policy, layout, units }: DecisionFrame, at: number): { readonly unit?: string } | undefined {
+  return policy.units === undefined ? undefined : { unit: units[layout.units[at]!] ?? SLOTS }
 }
 
 function finite(tokens: number): Limit {

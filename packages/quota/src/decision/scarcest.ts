@@ -1,5 +1,5 @@
 import { type Amount, amountsOf, type Counting, ofUnit } from '../policy/units.ts'
-import { lastingOf, type Reading, windowStatus } from './decide.ts'
+import { applying, lastingOf, type Reading, windowStatus } from './decide.ts'
 import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
 import { type Made, madeOf } from './outcome.ts'
 
@@ -22,24 +22,25 @@ export function scarcestWindow<C extends Counting>(
 }
 
 function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): WindowStatus | undefined {
-  const { size, width, units } = frame.layout
+  const { cells, units } = frame.layout
   // Some readings compute their states on each access.
   const read: Reading = { now: reading.now, states: reading.states }
-  const endAt = (at: number): number => {
-    const cell = at % size
-    if (cell >= width) return SLOTS
-    const [startedAt, used] = [read.states[2 * at]!, read.states[2 * at + 1]!]
-    return lastingOf(frame, (at - cell) / size, cell, startedAt, demand, read.now, used).endsAt ?? 0
-  }
+  const { limits, rates } = demand.quotas
+  const shown = applying(frame, demand.quotas)
+  const isSlots = (at: number): boolean => cells[at]!.kind === 'concurrency'
   const moreOf = amountsOf(frame.units, more)
-  const at = placeOfScarcest(
-    demand.quotas.limits,
-    (place) => frame.layout.usedAt(read.states, place, demand.quotas.rates, read.now),
-    (place) => (place % size < width ? demand.costs[units[place % size]!]! : 0),
-    (place) => moreOf[units[place % size]!] ?? 0,
-    endAt,
+  const place = placeOfScarcest(
+    shown.map(({ at }) => limits[at]!),
+    (each) => frame.layout.usedAt(read.states, shown[each]!.at, rates, read.now),
+    (each) => (isSlots(shown[each]!.at) ? 0 : demand.costs[units[shown[each]!.at]!]!),
+    (each) => moreOf[units[shown[each]!.at]!] ?? 0,
+    (each) => {
+      const { at } = shown[each]!
+      if (isSlots(at)) return SLOTS
+      return lastingOf(frame, at, read.states[2 * at]!, demand, read.now, read.states[2 * at + 1]!).endsAt ?? 0
+    },
   )
-  return at === -1 ? undefined : windowStatus(frame, demand, read, Math.floor(at / size), at % size)
+  return place === -1 ? undefined : windowStatus(frame, demand, read, shown[place]!)
 }
 
 /** A decision that was sent as JSON only has its windows. */

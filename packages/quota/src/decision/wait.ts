@@ -1,5 +1,5 @@
 import { NOT_OPEN } from '../windows/row.ts'
-import { type DecisionFrame, type Demand, eachLimit, lastingOf, type Reading } from './decide.ts'
+import { applying, type DecisionFrame, type Demand, lastingOf, type Reading, type ShownLimit } from './decide.ts'
 import type { Violation } from './decision.ts'
 
 /** The limits that apply from an instant on. */
@@ -28,20 +28,20 @@ interface Count {
 function countsOf(frame: DecisionFrame, demand: Demand, { now, states }: Reading): readonly Count[] {
   const { layout } = frame
   const counts: Count[] = []
-  eachLimit(frame, demand.quotas, (slot, cell, at) => {
-    const { kind } = layout.cells[cell]!
-    const requested = demand.costs[layout.units[cell]!]!
-    if (requested === 0 || kind === 'concurrency') return
+  for (const { at } of applying(frame, demand.quotas)) {
+    const { kind } = layout.cells[at]!
+    const requested = demand.costs[layout.units[at]!]!
+    if (requested === 0 || kind === 'concurrency') continue
     const [startedAt = NOT_OPEN, sum = 0] = states.slice(2 * at, 2 * at + 2)
     const endsAt = (of: Demand): number | undefined =>
-      lastingOf(frame, slot, cell, startedAt, of, now, sum + requested - of.quotas.limits[at]!).endsAt
+      lastingOf(frame, at, startedAt, of, now, sum + requested - of.quotas.limits[at]!).endsAt
     const isMet = (of: Demand, instant: number): boolean => {
       const most = of.quotas.limits[at]!
       if (kind === 'bucket') return layout.usedAt(states, at, of.quotas.rates, instant) + requested <= most
       return (instant >= (endsAt(of) ?? now) ? 0 : sum) + requested <= most
     }
     counts.push({ at, isMet, endsAt })
-  })
+  }
   return counts
 }
 
@@ -84,10 +84,7 @@ export function withEnds(
 }
 
 function positionOf(frame: DecisionFrame, { quotas }: Demand, { layer, window }: Violation): number | undefined {
-  let found: number | undefined
-  eachLimit(frame, quotas, (slot, cell, at) => {
-    const isOf = frame.layers[quotas.layers[slot]!]!.name === layer && frame.layout.cells[cell]!.label === window
-    if (isOf) found = at
-  })
-  return found
+  const isOf = (limit: ShownLimit): boolean =>
+    limit.layer.name === layer && frame.layout.cells[limit.at]!.label === window
+  return applying(frame, quotas).find(isOf)?.at
 }

@@ -3,7 +3,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
-import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
+import { categoryOf, hasLimit, layerAt, limitLabels, placedLimits } from '../policy/cells.ts'
 import { planNames } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { unitNames } from '../policy/units.ts'
@@ -14,7 +14,6 @@ import { type Subject, storeSchema } from '../store/schema.ts'
 import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
-import { Layout } from '../windows/layout.ts'
 import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
@@ -62,9 +61,9 @@ export class EngineComponents {
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
   /** Reports a refund. @param subject absent: the refund may concern any subject */
-  readonly freed = (category: number, subject?: Subject): void => {
+  readonly freed = (set: number, subject?: Subject): void => {
     if (this.events.hasListeners('freed'))
-      this.events.emit('freed', { category: this.policy.categories[category]!, subject })
+      this.events.emit('freed', { category: this.policy.categories[categoryOf(set)]!, subject })
   }
   readonly #closed: () => void
 
@@ -160,14 +159,14 @@ export class EngineComponents {
    * Refunds an admission that arrived after its caller got another response. If that fails, the tokens stay charged.
    */
   #refund(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
-    const { subject, category, costs, quotas, id, hold } = demand
+    const { subject, set, costs, quotas, id, hold } = demand
     const refunds = costs.slice(0, -1)
     const cancel: Task<unknown> =
       hold === undefined
-        ? this.calls.settle({ subject, category, layers: quotas.layers, states, refunds, id, as: 'cancelled' })
+        ? this.calls.settle({ subject, set, layers: quotas.layers, states, refunds, id, as: 'cancelled' })
         : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).then(
-      () => this.freed(category, subject),
+      () => this.freed(set, subject),
       () => undefined,
     )
   }
@@ -211,21 +210,22 @@ function checkOf(
   })
 }
 
-/** The parts of a decision that depend only on its category. */
+/** The parts of a decision that depend only on its category, by category. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
   const { layers, categories } = policy
   const units = unitNames(policy)
-  const layout = new Layout(policyCells(policy))
-  return categories.map((category) => ({
+  const { layout, rowCells } = placedLimits(policy)
+  return categories.map((category, categoryIndex) => ({
     policy,
     layout,
     units,
     layers,
     category,
     periodsAt: (quotas, instant) => periods.at(quotas, instant),
-    shownAs: layers.map(({ name }) => {
-      const labels = limitLabels(policy).filter((label) => hasLimit(policy, name, category, label))
-      return labels.map((label) => layout.cells.findIndex((cell) => cell.label === label))
+    shown: layers.flatMap((layer, index) => {
+      const { first } = layout.rows[layerAt(policy, index, categoryIndex)]!
+      const labels = limitLabels(policy).filter((label) => hasLimit(policy, layer.name, category, label))
+      return labels.map((label) => ({ at: first + rowCells.findIndex((cell) => cell.label === label), layer }))
     }),
   }))
 }

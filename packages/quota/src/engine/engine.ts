@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/faults.ts'
+import { ALL, limitsOf, setOf } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units.ts'
 import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
@@ -107,7 +108,7 @@ class QuotaEngine implements Quota {
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
       const { policy, reports } = this.#components
-      reports.decided(decision, { category: policy.categories.indexOf(decision.category), costs: [] }, startedAtMs)
+      reports.decided(decision, { set: setOf(policy.categories.indexOf(decision.category)), costs: [] }, startedAtMs)
     }
     return decision
   }
@@ -118,9 +119,9 @@ class QuotaEngine implements Quota {
     const { calls, decisions } = this.#components
     const demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    const { subject, category, quotas, settingsError } = demand
+    const { subject, set, quotas, settingsError } = demand
     if (settingsError !== undefined) throw unavailable(settingsError, 'the settings store')
-    return decisions.peeked(demand, calls.readSync(subject, [category], quotas))
+    return decisions.peeked(demand, calls.readSync(subject, set, quotas))
   }
 
   *#peeking(request: QuotaRequest): Task<Decision> {
@@ -129,10 +130,9 @@ class QuotaEngine implements Quota {
     const startedAt = yield* calls.ready()
     let demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    const { subject, plan, category } = demand
-    if (!demand.hasSubjectSettings)
-      demand = demands.withQuotas(demand, (yield* calls.quotasOf(subject, plan, startedAt))[category]!)
-    return decisions.peeked(demand, yield* calls.read(subject, [category], demand.quotas, startedAt))
+    const { subject, plan, set } = demand
+    if (!demand.hasSubjectSettings) demand = demands.withQuotas(demand, yield* calls.quotasOf(subject, plan, startedAt))
+    return decisions.peeked(demand, yield* calls.read(subject, set, demand.quotas, startedAt))
   }
 
   #peeked(request: QuotaRequest): TakeDemand {
@@ -165,7 +165,7 @@ class QuotaEngine implements Quota {
     const { subject, plan } = check.status(given, options)
     const quotas = calls.cachedQuotas(subject, plan)!
     const holds = calls.holdsOfSync(subject)
-    return decisions.status(subject, quotas, calls.readSync(subject, [...quotas.keys()], quotas[0]!), holds)
+    return decisions.status(subject, quotas, calls.readSync(subject, ALL, quotas), holds)
   }
 
   *#reading(given: Subject, options?: StatusOptions): Task<QuotaStatus> {
@@ -175,7 +175,7 @@ class QuotaEngine implements Quota {
     const { subject, plan } = check.status(given, options)
     const quotas = yield* calls.quotasOf(subject, plan, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
-    const read = yield* calls.read(subject, [...quotas.keys()], quotas[0]!, startedAt)
+    const read = yield* calls.read(subject, ALL, quotas, startedAt)
     return decisions.status(subject, quotas, read, yield* answered(store.sync, listed))
   }
 
@@ -193,16 +193,15 @@ class QuotaEngine implements Quota {
   async resume(token: string): Promise<ResumedReservation> {
     this.#requireOpen()
     const components = this.#components
-    const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
-    const index = this.policy.categories.indexOf(category)
-    if (index === -1 || !Object.hasOwn(this.policy.operations, operation)) {
-      const message = `token: a hold of "${operation}" in "${category}", which this policy does not have`
-      throw new QuotaError('invalid_token', message)
+    const { subject, operation, plan, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
+    const set = components.live.compiled.operations.get(operation)?.set
+    if (set === undefined) {
+      throw new QuotaError('invalid_token', `token: a hold of "${operation}", which this policy does not have`)
     }
     components.check.subject(subject)
     await runAsync(components.calls.ready())
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: components.check.idTtlMs }
-    const ref = { subject, category: index, id: reservationId }
+    const ref = { subject, id: reservationId }
     // Reading doesn't change when a window ends.
     const {
       outcome,
@@ -212,7 +211,7 @@ class QuotaEngine implements Quota {
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
-    const hold = components.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
+    const hold = components.hold({ ...ref, set, operation, plan, slot, ttlMs }, endsAt)
     return resumedHandle(hold, subject, operation)
   }
 
@@ -229,13 +228,14 @@ class QuotaEngine implements Quota {
     const layerNames = this.policy.layers.map(({ name }) => name)
     if (layers.length === 0) throw noSuch('layer', layer, layerNames)
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
-    await runAsync(this.#resetting({ subject: check.subject(subject), layers, categories }))
+    const limits = limitsOf(this.policy, layers, categories)
+    await runAsync(this.#resetting({ subject: check.subject(subject), limits }, categories))
   }
 
-  *#resetting(request: ResetRequest): Task<void> {
+  *#resetting(request: ResetRequest & { readonly subject: Subject }, categories: readonly number[]): Task<void> {
     const { calls, freed } = this.#components
     yield* calls.reset(request)
-    for (const category of request.categories) freed(category, request.subject)
+    for (const category of categories) freed(setOf(category), request.subject)
   }
 
   inTransaction(transaction: unknown): QuotaInTransaction {

@@ -222,7 +222,8 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
   /** The hold's reference for `release`. */
   readonly ref: string
   readonly operation: string
-  readonly category: C['names']['category']
+  /** The operation's category; empty if the policy no longer has the operation. */
+  readonly category: C['names']['category'] | ''
   /** Whether it has a slot. */
   readonly slot: boolean
   /** When it was reserved, epoch milliseconds. */
@@ -233,7 +234,8 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
 /** A hold that expired unsettled. The refunded amount is as in {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
-  readonly category: C['names']['category']
+  /** See {@link Hold}. */
+  readonly category: C['names']['category'] | ''
   /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   /** When it expired, epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { amountBack } from '../store/hold-rules.ts'
-import { idOwnerKey, type ReservationId, type StoreSchema, type Subject } from '../store/schema.ts'
+import { type Owner, ownerOf, type ReservationId, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
 import { GRACE_MS, refund } from '../windows/row.ts'
 import { type Amounts, SLOTS } from '../windows/units.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
@@ -22,9 +22,9 @@ export interface IdRecord {
 
 /** A record's details of a hold. */
 export interface HoldFacts {
-  /** The category's name. */
-  readonly category: string
-  /** The subject's key in the first layer that isn't shared. */
+  /** The member of the subject that has its key: see `Owner`. */
+  readonly by: string
+  /** The subject's key there. */
   readonly owner: string
   /** The hold's amounts, even after its end. `slots` is 1 if it has a slot. */
   readonly costs: Amounts
@@ -49,14 +49,15 @@ export interface HoldRow {
   readonly charged: readonly number[]
 }
 
-/** JSON, so that different (category, subject, id) never have the same key, whatever characters they contain. */
-export function idKey(
-  schema: StoreSchema,
-  subject: Subject,
-  category: number,
-  { id }: { readonly id: string },
-): string {
-  return JSON.stringify([schema.categories[category], idOwnerKey(schema, subject), id])
+/** JSON, so that different (owner, id) never have the same key, whatever characters they contain. */
+export function idKey(schema: StoreSchema, subject: SubjectKeys, { id }: { readonly id: string }): string {
+  const { by, key } = ownerOf(schema, subject)
+  return JSON.stringify([by, key, id])
+}
+
+/** Returns the name of an owner in the index of open holds. No layer's name has a colon. */
+function ownerName(by: string, key: string): string {
+  return `${by}:${key}`
 }
 
 /** The expiry of an open hold's record, which is kept until the hold is settled. */
@@ -118,8 +119,8 @@ export class IdRecords {
   }
 
   /** Returns the open holds of an owner. */
-  openOf(owner: string): readonly OpenRecord[] {
-    return this.#byOwner.get(owner) ?? NONE
+  openOf({ by, key }: Owner): readonly OpenRecord[] {
+    return this.#byOwner.get(ownerName(by, key)) ?? NONE
   }
 
   write(key: string, id: ReservationId, state: IdRecord['state'], states: WindowStates, now: number): void {
@@ -143,8 +144,9 @@ export class IdRecords {
     hold.at = this.#heap.length
     this.#heap.push(record)
     this.#moveUpOrDown(record)
-    const others = this.#byOwner.get(hold.owner)
-    if (others === undefined) this.#byOwner.set(hold.owner, [record])
+    const owner = ownerName(hold.by, hold.owner)
+    const others = this.#byOwner.get(owner)
+    if (others === undefined) this.#byOwner.set(owner, [record])
     else others.push(record)
   }
 
@@ -167,7 +169,7 @@ export class IdRecords {
     answer?: HoldFacts['answer'],
   ): void {
     const { hold } = record
-    for (const row of hold.rows) this.#refundRow(hold.category, row, most)
+    for (const row of hold.rows) this.#refundRow(row, most)
     if (isOpen(record)) this.#dequeue(record)
     record.state = state
     record.expiresAt = now + hold.ttlMs
@@ -180,8 +182,8 @@ export class IdRecords {
     for (let first = this.#heap[0]; first !== undefined && first.hold.endsAt <= now; first = this.#heap[0]) {
       const { fingerprint, hold } = first
       this.close(first, 'expired', now)
-      const { category, owner, costs, endsAt } = hold
-      if (this.#ended.length < MAX_ENDED) this.#ended.push({ category, owner, fingerprint, costs, endsAt })
+      const { owner, costs, endsAt } = hold
+      if (this.#ended.length < MAX_ENDED) this.#ended.push({ owner, fingerprint, costs, endsAt })
     }
   }
 
@@ -226,8 +228,8 @@ export class IdRecords {
     this.#lifeMs = Math.max(this.#lifeMs, ttlMs + GRACE_MS)
   }
 
-  #refundRow(category: string, { layer, key, charged }: HoldRow, most: (unit: string) => number): void {
-    const table = this.#tables.of(layer, category)
+  #refundRow({ layer, key, charged }: HoldRow, most: (unit: string) => number): void {
+    const table = this.#tables.of(layer)
     const place = table.placeOf(key)
     if (place === NOWHERE) return
     const cells = table.pageOf(place)
@@ -241,7 +243,8 @@ export class IdRecords {
   }
 
   #dequeue(record: OpenRecord): void {
-    const { at, owner } = record.hold
+    const { at, by, owner: key } = record.hold
+    const owner = ownerName(by, key)
     const last = this.#heap.pop()!
     if (last !== record) {
       last.hold.at = at
@@ -280,8 +283,8 @@ export class IdRecords {
 /** Returns the part of a record to store elsewhere. */
 export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: IdRecord): IdRecord {
   if (hold === undefined) return { state, nonce, fingerprint, states, expiresAt }
-  const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold
-  const facts = { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer }
+  const { by, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold
+  const facts = { by, owner, costs, takenAt, endsAt, ttlMs, rows, answer }
   return { state, nonce, fingerprint, states, expiresAt, hold: facts }
 }
 

@@ -42,7 +42,7 @@ export class MemoryCounters implements SyncCounters {
 
   #takeOnce(request: TakeRequest, id: ReservationId, now: number): TakeReply {
     const { ids, maxIds } = this.#shared
-    const key = idKey(this.#rows.schema, request.subject, request.category, id)
+    const key = idKey(this.#rows.schema, request.subject, id)
     const record = ids.find(key, now)
     if (record !== undefined) return repeatedTake(record, id, now)
     if (!ids.hasRoom(maxIds, now)) {
@@ -54,29 +54,28 @@ export class MemoryCounters implements SyncCounters {
     return reply
   }
 
-  read({ subject, categories, layers, periods }: ReadRequest): ReadReply {
+  read({ subject, set, layers, periods }: ReadRequest): ReadReply {
     const now = this.#now()
-    const quotas = { layers, limits: [] }
-    const states = categories.map((category) => this.#rows.read({ subject, category, quotas, periods }, now))
-    const known = states.filter((state) => state !== undefined)
-    return known.length === states.length ? { now, states: known } : { now, states: [], isStale: true }
+    const states = this.#rows.read({ subject, set, quotas: { layers, limits: [] }, periods }, now)
+    return states === undefined ? { now, states: [], isStale: true } : { now, states }
   }
 
   settle(request: SettleRequest): void {
     const { states, refunds, id } = request
     const now = this.#now()
     if (id !== undefined && !this.#settleOnce(request, id, now)) return
-    const { units, width } = this.#rows.layout
+    const { units, counted, cells: all } = this.#rows.layout
     if (refunds.every((amount) => amount === 0)) return
-    this.#rows.change(request, (cells, i, at, cell) => {
-      if (cell < width) refund(cells, i, states[2 * at]!, refunds[units[cell]!]!, false)
+    const limits = request.layers.flatMap((layer) => counted[request.set]![layer]!)
+    this.#rows.change(request.subject, limits, (cells, i, at) => {
+      if (all[at]!.kind !== 'concurrency') refund(cells, i, states[2 * at]!, refunds[units[at]!]!, false)
     })
   }
 
   /** Marks an id as settled. @returns whether this nonce could settle it */
-  #settleOnce({ subject, category, as }: SettleRequest, id: ReservationId, now: number): boolean {
+  #settleOnce({ subject, as }: SettleRequest, id: ReservationId, now: number): boolean {
     const { ids } = this.#shared
-    const key = idKey(this.#rows.schema, subject, category, id)
+    const key = idKey(this.#rows.schema, subject, id)
     const record = ids.find(key, now)
     // A cancel has overtaken its reserve. Marks the id, so that the reserve can't charge when it arrives.
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)
@@ -86,14 +85,12 @@ export class MemoryCounters implements SyncCounters {
     return true
   }
 
-  reset({ subject, categories, layers }: ResetRequest): void {
+  reset({ subject, limits }: ResetRequest): void {
     this.#now()
-    const { width } = this.#rows.layout
-    for (const category of categories) {
-      this.#rows.change({ subject, category, layers }, (cells, i, _at, cell) => {
-        if (cell < width) close(cells, i)
-      })
-    }
+    const { cells: all } = this.#rows.layout
+    this.#rows.change(subject, limits, (cells, i, at) => {
+      if (all[at]!.kind !== 'concurrency') close(cells, i)
+    })
   }
 
   /** Returns the time of a call. Settles everything that has ended before anything is checked. */

@@ -25,7 +25,7 @@ import {
   settledAmounts,
 } from '../store/hold-rules.ts'
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
-import { idOwnerKey, type ReservationId } from '../store/schema.ts'
+import { keyName, ownerOf, type ReservationId } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
 import { NOT_OPEN } from '../windows/row.ts'
 import { type Amounts, named } from '../windows/units.ts'
@@ -62,10 +62,10 @@ export class MemoryHolds implements SyncHolds {
 
   /** Handles a take with a new id whose charge is refunded at the end. */
   take(request: TakeRequest, id: ReservationId, hold: HoldOptions, key: string, now: number): TakeReply {
-    const { subject, category, costs } = request
+    const { subject, costs } = request
     const { ids } = this.#shared
     const { schema } = this.#rows
-    const owner = idOwnerKey(schema, subject)
+    const owner = ownerOf(schema, subject)
     const hasRoom = ids.openOf(owner).length < hold.maxHolds
     if (!hasRoom) return { outcome: 'too_many_holds', now, states: [] }
     const reply = this.#rows.decide(request, now)
@@ -78,8 +78,8 @@ export class MemoryHolds implements SyncHolds {
       states: reply.states,
       expiresAt: NEVER,
       hold: {
-        category: schema.categories[category]!,
-        owner,
+        by: owner.by,
+        owner: owner.key,
         costs: named(schema.units, costs),
         takenAt: now,
         endsAt,
@@ -103,13 +103,12 @@ export class MemoryHolds implements SyncHolds {
     return { outcome: 'held', now, endsAt, states: [] }
   }
 
-  grow({ costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
+  grow({ set, costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
     const now = this.#now()
     const record = this.#find(ref, now)
     const outcome = holdOutcome(record, ref.id)
     if (outcome !== 'held') return { outcome, now, states: [] }
-    const { subject, category } = ref
-    const request = { subject, category, quotas, periods, costs }
+    const request = { subject: ref.subject, set, quotas, periods, costs }
     const { hold } = record as OpenRecord
     const grown = grownCosts(hold.costs, named(this.#rows.schema.units, costs))
     if (grown === undefined) {
@@ -149,11 +148,11 @@ export class MemoryHolds implements SyncHolds {
 
   /** Charges the amount above a hold to the windows open now; `undefined`: the clock is outside the periods. */
   #overrun(
-    { subject, category, quotas, periods, overrun }: SettleHoldRequest,
+    { subject, set, quotas, periods, overrun }: SettleHoldRequest,
     excess: readonly number[],
     now: number,
   ): readonly number[] | undefined {
-    const request = { subject, category, quotas, periods, costs: [...excess, 0] }
+    const request = { subject, set, quotas, periods, costs: [...excess, 0] }
     const room = overrun === 'fit' ? this.#rows.room(request, now) : excess.map(() => Number.POSITIVE_INFINITY)
     if (room === undefined) return undefined
     const added = excess.map((amount, u) => Math.min(amount, room[u]!))
@@ -164,13 +163,11 @@ export class MemoryHolds implements SyncHolds {
   list({ subject }: ListHoldsRequest): ListHoldsReply {
     const now = this.#now()
     const { schema } = this.#rows
-    const open = this.#shared.ids.openOf(idOwnerKey(schema, subject))
-    const holds = open.flatMap(({ nonce, fingerprint, hold }): HoldRecord[] => {
-      const category = schema.categories.indexOf(hold.category)
-      if (category === -1) return []
+    const open = this.#shared.ids.openOf(ownerOf(schema, subject))
+    const holds = open.map(({ nonce, fingerprint, hold }): HoldRecord => {
       const { costs, takenAt, endsAt } = hold
       const [, , id] = JSON.parse(hold.key) as [string, string, string]
-      return [{ category, id, nonce, fingerprint, costs, takenAt, endsAt, charged: this.#chargedOf(hold, category) }]
+      return { id, nonce, fingerprint, costs, takenAt, endsAt, charged: this.#chargedOf(hold) }
     })
     return { now, holds: holds.sort((a, b) => a.endsAt - b.endsAt) }
   }
@@ -192,34 +189,36 @@ export class MemoryHolds implements SyncHolds {
     return this.#shared.ids.find(this.#keyOf(ref), now)
   }
 
-  #keyOf({ subject, category, id }: HoldRef): string {
-    return idKey(this.#rows.schema, subject, category, id)
+  #keyOf({ subject, id }: HoldRef): string {
+    return idKey(this.#rows.schema, subject, id)
   }
 
   /** Returns a request's charges by row, in the order of each table's cells. @param states after it */
-  #rowsOf({ subject, category, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
+  #rowsOf({ subject, set, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
     const { schema, layout } = this.#rows
-    return layers.map((layer, slot) => {
-      const { table, offsets } = this.#rows.viewOf(layer, category)
+    return layers.flatMap((layer): HoldRow[] => {
+      const { table, limits, offsets } = this.#rows.countedOf(set, layer)
+      if (limits.length === 0) return []
       const charged = table.blank.slice()
-      for (let c = 0; c < offsets.length; c++) {
-        const taken = costs[layout.units[c]!]!
+      for (const [c, at] of limits.entries()) {
+        const taken = costs[layout.units[at]!]!
         if (taken === 0) continue
-        charged[offsets[c]!] = states[layout.cellAt(slot, c)]!
+        charged[offsets[c]!] = states[2 * at]!
         charged[offsets[c]! + 1] = taken
       }
-      return { layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }
+      return [{ layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }]
     })
   }
 
-  /** Returns a hold's charges in the first layer that isn't shared, in the order of the schema's cells. */
-  #chargedOf({ rows }: HoldFacts, category: number): readonly number[] {
-    const { schema, layout } = this.#rows
-    const layer = schema.layers.findIndex(({ shared }) => !shared)
-    const row = rows.find((each) => each.layer === schema.layers[layer]!.name)
-    if (row === undefined) return Array.from({ length: layout.size }, () => [NOT_OPEN, 0]).flat()
-    const { places } = this.#rows.viewOf(layer, category)
-    return places.flatMap((place) => [row.charged[2 * place] ?? NOT_OPEN, row.charged[2 * place + 1] ?? 0])
+  /** Returns a hold's charges by limit, in its owner's layers. Its keys in others may differ from the caller's. */
+  #chargedOf({ rows, by }: HoldFacts): readonly number[] {
+    return this.#rows.schema.layers.flatMap((layer, index) => {
+      const isOwners = !layer.shared && keyName(layer) === by
+      const row = isOwners ? rows.find((each) => each.layer === layer.name) : undefined
+      if (row === undefined) return layer.cells.flatMap(() => [NOT_OPEN, 0])
+      const { places } = this.#rows.viewOf(index)
+      return places.flatMap((place) => [row.charged[2 * place] ?? NOT_OPEN, row.charged[2 * place + 1] ?? 0])
+    })
   }
 }
 

@@ -14,7 +14,7 @@ import { parseSnapshotPart, SNAPSHOT_FORMAT, SNAPSHOT_PART_ROWS, type SnapshotPa
 
 /** A synchronous store in the memory of one process. You can save it. */
 export interface MemoryStore extends SyncStore {
-  /** The number of rows: one per layer, subject and category with an open window. */
+  /** The number of rows: one per layer and subject with an open window. */
   readonly size: number
   /**
    * Returns everything that is live, in parts of at most 1,000 rows. Each part is plain JSON and made on request, so
@@ -45,7 +45,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 class Store implements MemoryStore {
   readonly sync = true
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
+  readonly can: StoreAbilities = {
+    calendar: true,
+    holds: true,
+    concurrency: 'all',
+    fit: true,
+    bucket: true,
+    sets: true,
+  }
   readonly #shared: Omit<MemoryShared, 'clock'>
   readonly #ownClock: Clock | undefined
   /** The clock of the first engine that opened it, if it has none of its own. */
@@ -80,13 +87,12 @@ class Store implements MemoryStore {
     const now = this.#now()
     ids.endDue(now)
     const all = [...tables.all]
-    const described = all.map(({ layer, category, table }) => ({
+    const described = all.map(([layer, table]) => ({
       layer,
-      category,
       cells: table.cells.map(({ identity }) => identity),
     }))
     let rows: SnapshotPart['rows'][number][] = []
-    for (const [index, { table }] of all.entries()) {
+    for (const [index, [, table]] of all.entries()) {
       // If a policy is opened in the meantime, rows are longer than described.
       const length = 2 * described[index]!.cells.length
       for (const [key, cells] of table.rows(now)) {
@@ -112,9 +118,9 @@ class Store implements MemoryStore {
     const { tables, ids } = this.#shared
     const now = this.#now()
     this.#makeRoom(parsed, now)
-    const targets = parsed.tables.map(({ layer, category, cells }) => {
-      const table = tables.of(layer, category)
-      return { layer, category, table, places: placesIn(table, cells) }
+    const targets = parsed.tables.map(({ layer, cells }) => {
+      const table = tables.of(layer)
+      return { layer, table, places: placesIn(table, cells) }
     })
     for (const [index, key, cells] of parsed.rows) {
       const { table, places } = targets[index]!
@@ -126,7 +132,7 @@ class Store implements MemoryStore {
       if (ids.find(key, now) !== undefined) continue
       const { hold } = record
       const rows = hold?.rows.map((row) => {
-        const target = targets.find(({ layer, category }) => layer === row.layer && category === hold.category)
+        const target = targets.find(({ layer }) => layer === row.layer)
         if (target === undefined) return { ...row, charged: [] }
         const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
         copyPairs(row.charged, target.places, charged, 0)
@@ -143,8 +149,8 @@ class Store implements MemoryStore {
   /** Checks that a part fits before anything is restored. Removes ended entries to make room. */
   #makeRoom({ tables, rows, ids }: SnapshotPart, now: number): void {
     const { maxSubjects, maxIds } = this.#shared
-    for (const [index, { layer, category }] of tables.entries()) {
-      const table = this.#shared.tables.of(layer, category)
+    for (const [index, { layer }] of tables.entries()) {
+      const table = this.#shared.tables.of(layer)
       const added = rows.filter(([of, key]) => of === index && table.placeOf(key) === NOWHERE).length
       if (table.size + added > maxSubjects) table.sweep(now, 2 * table.size)
       if (table.size + added > maxSubjects) throw noRoom(`${maxSubjects} subjects (maxSubjects)`)
@@ -185,7 +191,7 @@ export interface MemoryStoreOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * The most live subjects per layer and category. Each takes about 100 bytes plus its key. Above that, the failure
+   * The most live subjects per layer. Each takes about 100 bytes plus its key. Above that, the failure
    * policy decides for new subjects.
    *
    * @default 1_000_000

@@ -1,8 +1,8 @@
 import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
-import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
-import { Instant, Layout } from '../windows/layout.ts'
+import { keyName, layerKey, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
+import { Instant, type Layout, layoutOf } from '../windows/layout.ts'
 import { cameBack } from '../windows/refill.ts'
 import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
@@ -15,7 +15,7 @@ const SWEEP_WHEN_FULL = 64
 const BLANK = new Float64Array(2 * 1_024).fill(CLOSED)
 
 /** The part of a request that rows need. */
-export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'periods' | 'costs'>
+export type RowRequest = Pick<TakeRequest, 'subject' | 'set' | 'quotas' | 'periods' | 'costs'>
 
 /** The reply of the rows. `stale`: the clock is outside the request's periods. */
 export interface RowReply {
@@ -35,19 +35,29 @@ const NO_ROOM = 2
 /** A start is far ahead of the clock. */
 const AHEAD = 4
 
+/** The cells of a layer that a set of limits counts in. */
+interface CountedCells {
+  readonly table: RowTable
+  readonly shared: boolean
+  /** The member of a subject that is its key. */
+  readonly by: string
+  /** The limits' positions. */
+  readonly limits: readonly number[]
+  /** Where their cells are in the table's rows. */
+  readonly offsets: readonly number[]
+}
+
 /** The rows of one schema. Reads and charges them for one request at a time. */
 export class RowDecisions {
   readonly layout: Layout
   readonly schema: StoreSchema
-  readonly #tables: Tables
   readonly #maxSubjects: number
-  /** One per (layer, category), at `layer * categories + category`. */
+  /** By layer. */
   readonly #views: readonly TableView[]
+  /** By set, then by layer. */
+  readonly #counted: readonly (readonly CountedCells[])[]
   readonly #instant: Instant
-  readonly #units: readonly number[]
   readonly #nothing: readonly number[]
-  /** Copied for each reply, because copying an array of doubles is cheaper than growing one. */
-  readonly #blanks: readonly number[][]
   /** For the current request, by layer: the page of its row, and where the row starts. */
   readonly #pages: Float64Array[] = []
   readonly #at: number[] = []
@@ -57,19 +67,25 @@ export class RowDecisions {
 
   constructor(schema: StoreSchema, tables: Tables, maxSubjects: number) {
     this.schema = schema
-    this.layout = new Layout(schema.cells)
-    this.#tables = tables
+    this.layout = layoutOf(schema)
     this.#maxSubjects = maxSubjects
-    this.#units = this.layout.units
     this.#instant = new Instant(this.layout)
     this.#nothing = new Array<number>(schema.units.length + 1).fill(0)
     const names = [...schema.units, SLOTS]
-    const cells = schema.cells.map((cell) => ({ ...cell, unit: names[cell.unit]! }))
-    this.#views = schema.layers.flatMap((layer) =>
-      schema.categories.map((category) => new TableView(this.#tables.of(layer.name, category), cells)),
-    )
-    this.#blanks = Array.from({ length: schema.layers.length + 1 }, (_, layers) =>
-      Array.from({ length: this.layout.rowAt(layers) }, () => 0.5),
+    this.#views = schema.layers.map(({ name, cells }) => {
+      return new TableView(
+        tables.of(name),
+        cells.map((cell) => ({ ...cell, unit: names[cell.unit]! })),
+      )
+    })
+    this.#counted = this.layout.counted.map((byLayer) =>
+      byLayer.map((limits, layer) => {
+        const { table, offsets } = this.#views[layer]!
+        const { first } = this.layout.rows[layer]!
+        const { shared } = schema.layers[layer]!
+        const by = keyName(schema.layers[layer]!)
+        return { table, shared, by, limits, offsets: limits.map((at) => offsets[at - first]!) }
+      }),
     )
   }
 
@@ -94,40 +110,48 @@ export class RowDecisions {
     if (!this.#read(request, now)) return undefined
     const { limits, rates } = request.quotas
     const room = request.costs.map(() => Number.POSITIVE_INFINITY)
-    this.#eachCell(request, (_, __, at, c) => {
-      const unit = this.#units[c]!
+    this.#eachCharged(request, (_, __, at) => {
+      const unit = this.layout.units[at]!
       room[unit] = Math.max(0, Math.min(room[unit]!, limits[at]! - this.layout.usedAt(this.#states, at, rates, now)))
     })
     return room
   }
 
   /** Returns the unchanged states of rows; `undefined`: the clock is outside the periods. */
-  read({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
-    const request = { subject, category, quotas, periods, costs: this.#nothing }
+  read({ subject, set, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
+    const request = { subject, set, quotas, periods, costs: this.#nothing }
     return this.#read(request, now) ? this.#states : undefined
   }
 
-  /** Calls `visit` for the cells of the existing rows. */
+  /** Calls `visit` for the cells of limits in existing rows. @param limits their positions, ascending */
   change(
-    { subject, category, layers }: { subject: Subject; category: number; layers: readonly number[] },
-    change: (cells: Float64Array, i: number, at: number, cell: number) => void,
+    subject: SubjectKeys,
+    limits: readonly number[],
+    visit: (cells: Float64Array, i: number, at: number) => void,
   ): void {
-    for (const [slot, layer] of layers.entries()) {
-      const { table, offsets } = this.viewOf(layer, category)
-      const place = table.placeOf(this.keyOf(layer, subject))
+    let known = -1
+    let place = NOWHERE
+    for (const at of limits) {
+      const layer = this.layout.layerOf[at]!
+      const { table, offsets } = this.#views[layer]!
+      if (layer !== known) place = table.placeOf(this.keyOf(layer, subject))
+      known = layer
       if (place === NOWHERE) continue
-      for (let c = 0; c < this.layout.size; c++) {
-        change(table.pageOf(place), table.at(place) + offsets[c]!, this.layout.limitAt(slot, c), c)
-      }
+      visit(table.pageOf(place), table.at(place) + offsets[at - this.layout.rows[layer]!.first]!, at)
     }
   }
 
-  /** Returns the table of a layer and category, as the schema sees it. */
-  viewOf(layer: number, category: number): TableView {
-    return this.#views[layer * this.schema.categories.length + category]!
+  /** Returns the table of a layer, as the schema sees it. */
+  viewOf(layer: number): TableView {
+    return this.#views[layer]!
   }
 
-  keyOf(layer: number, subject: Subject): string {
+  /** Returns the cells of a layer that a set of limits counts in. */
+  countedOf(set: number, layer: number): CountedCells {
+    return this.#counted[set]![layer]!
+  }
+
+  keyOf(layer: number, subject: SubjectKeys): string {
     return layerKey(this.schema.layers[layer]!, subject)
   }
 
@@ -138,35 +162,33 @@ export class RowDecisions {
    * @returns `false`: the clock is outside the periods
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the hot loop, see above
-  #read({ subject, category, quotas, costs, periods }: RowRequest, now: number): boolean {
+  #read({ subject, set, quotas, costs, periods }: RowRequest, now: number): boolean {
     const { layers, limits, rates } = quotas
-    if (!this.#instant.moveTo(now, periods, layers.length)) return false
+    if (!this.#instant.moveTo(now, periods)) return false
     const { after, usual } = this.#instant
-    const { categories, layers: all } = this.schema
-    const views = this.#views
+    const views = this.#counted[set]!
     const pages = this.#pages
     const places = this.#at
-    const units = this.#units
-    const states = this.#blanks[layers.length]!.slice()
-    const size = units.length
+    const { units } = this.layout
+    const states = this.layout.blank.slice()
     let said = USUAL
-    let n = 0
     this.#states = states
     for (let l = 0; l < layers.length; l++) {
-      const layer = layers[l]!
-      const { table, offsets } = views[layer * categories.length + category]!
-      const { shared, name } = all[layer]!
-      const own = typeof subject === 'string' ? subject : subject[name]!
+      const { table, shared, by, limits: counted, offsets } = views[layers[l]!]!
+      const size = counted.length
+      if (size === 0) continue
+      const own = typeof subject === 'string' ? subject : subject[by]!
       const place = shared ? table.shared : table.placeOf(own)
       const cells = place === NOWHERE ? BLANK : table.pageOf(place)
       const at = place === NOWHERE ? 0 : table.at(place)
       pages[l] = cells
       places[l] = at
-      for (let c = 0; c < size; c++, n++) {
+      for (let c = 0; c < size; c++) {
+        const n = counted[c]!
         const i = at + offsets[c]!
         const startedAt = cells[i]!
         let used = cells[i + 1]!
-        const cost = costs[units[c]!]!
+        const cost = costs[units[n]!]!
         if (used !== CLOSED && startedAt > usual[n]! && startedAt - now <= MAX_AHEAD_MS) {
           states[2 * n] = startedAt
         } else {
@@ -189,7 +211,7 @@ export class RowDecisions {
   /** Reads a bucket's cell. Its state is the cell as stored. Readers subtract the refill. */
   #bucket(n: number, cost: number, limit: number, rate: number, startedAt: number, now: number): number {
     const [start, used] = [this.#states[2 * n]!, this.#states[2 * n + 1]!]
-    const perMs = this.layout.persMs[n % this.layout.size]!
+    const perMs = this.layout.persMs[n]!
     const isOpen = start !== NOT_OPEN && !isFull(used, now - start, rate, perMs)
     const left = isOpen ? used - cameBack(now - start, rate, perMs) : 0
     const isUsual = isOpen && now - start < perMs
@@ -203,20 +225,18 @@ export class RowDecisions {
   /** Charges the current rows. @returns their states afterwards */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
-    const { category, costs, quotas } = request
+    const { set, costs, quotas } = request
     const { layers } = quotas
-    const pages = this.#pages
-    const places = this.#at
+    const views = this.#counted[set]!
     const states = this.#states
-    const units = this.#units
-    const size = units.length
-    let n = 0
+    const { units } = this.layout
     for (let l = 0; l < layers.length; l++) {
-      const { offsets } = this.#views[layers[l]! * this.schema.categories.length + category]!
-      const cells = pages[l]!
-      const at = places[l]!
-      for (let c = 0; c < size; c++, n++) {
-        const cost = costs[units[c]!]!
+      const { limits: counted, offsets } = views[layers[l]!]!
+      const cells = this.#pages[l]!
+      const at = this.#at[l]!
+      for (let c = 0; c < counted.length; c++) {
+        const n = counted[c]!
+        const cost = costs[units[n]!]!
         if (cost === 0) continue
         const used = Math.min(states[2 * n + 1]! + cost, MAX_USED)
         cells[at + offsets[c]! + 1] = used
@@ -228,19 +248,19 @@ export class RowDecisions {
 
   /** Opens all cells that the request charges, and adds missing rows. */
   #roll(request: RowRequest, now: number): void {
-    const { category, subject, quotas } = request
+    const { set, subject, quotas } = request
     const { layers } = quotas
+    const isMissing = (l: number): boolean =>
+      this.countedOf(set, layers[l]!).limits.length > 0 && this.#pages[l] === BLANK
+    for (let l = 0; l < layers.length; l++) if (isMissing(l)) this.#makeRoom(this.viewOf(layers[l]!).table, now)
     for (let l = 0; l < layers.length; l++) {
-      if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layers[l]!, category).table, now)
-    }
-    for (let l = 0; l < layers.length; l++) {
-      if (this.#pages[l] !== BLANK) continue
-      const { table } = this.viewOf(layers[l]!, category)
+      if (!isMissing(l)) continue
+      const { table } = this.viewOf(layers[l]!)
       const place = table.add(this.keyOf(layers[l]!, subject))
       this.#pages[l] = table.pageOf(place)
       this.#at[l] = table.at(place)
     }
-    this.#eachCell(request, (cells, i, at) => {
+    this.#eachCharged(request, (cells, i, at) => {
       this.#instant.roll(cells, i, at, quotas.rates)
       this.#states[2 * at] = cells[i]!
       this.#states[2 * at + 1] = cells[i + 1]!
@@ -259,24 +279,21 @@ export class RowDecisions {
   #refused(request: RowRequest, now: number): WindowStates {
     if ((this.#said & AHEAD) === 0) return this.#states
     const { after } = this.#instant
-    this.#eachCell(request, (cells, i, at) => {
+    this.#eachCharged(request, (cells, i, at) => {
       if (cells !== BLANK) reanchor(cells, i, after[at]!, now)
     })
     return this.#states
   }
 
-  /**
-   * Calls `visit` for each cell of the current rows that the request charges. `at` is its position among the limits.
-   */
-  #eachCell(
-    { category, costs, quotas: { layers } }: RowRequest,
-    visit: (cells: Float64Array, i: number, at: number, cell: number) => void,
+  /** Calls `visit` for each cell of the current rows that the request charges. `at` is its limit's position. */
+  #eachCharged(
+    { set, costs, quotas: { layers } }: RowRequest,
+    visit: (cells: Float64Array, i: number, at: number) => void,
   ): void {
     for (let l = 0; l < layers.length; l++) {
-      const { offsets } = this.viewOf(layers[l]!, category)
-      for (let c = 0; c < this.layout.size; c++) {
-        if (costs[this.#units[c]!]! > 0)
-          visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)
+      const { limits, offsets } = this.countedOf(set, layers[l]!)
+      for (const [c, at] of limits.entries()) {
+        if (costs[this.layout.units[at]!]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, at)
       }
     }
   }

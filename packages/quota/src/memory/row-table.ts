@@ -13,7 +13,7 @@ const NO_ROWS = new Float64Array(0)
 export const NOWHERE = -1
 
 /**
- * The rows of one layer and category, by subject key. A shared layer has the single key `''`. A row is pairs
+ * The rows of one layer, by subject key. A shared layer has the single key `''`. A row is pairs
  * `[startedAt, used]` in a page of numbers, see `windows/row.ts`. So a subject takes these numbers and an index in a
  * map, with no objects for the garbage collector. A row has the cells of all policies that were ever opened on the
  * table, in order of arrival.
@@ -195,29 +195,28 @@ export class RowTable {
   }
 }
 
-/** The tables of a store, by layer and category. */
+/** The tables of a store, by layer. */
 export class Tables {
   /** Every table, in the order of creation. */
-  readonly all: { readonly layer: string; readonly category: string; readonly table: RowTable }[] = []
-  readonly #byLayer = new Map<string, Map<string, RowTable>>()
+  readonly all: Map<string, RowTable> = new Map()
 
   get size(): number {
-    return this.all.reduce((size, { table }) => size + table.size, 0)
+    let size = 0
+    for (const table of this.all.values()) size += table.size
+    return size
   }
 
-  of(layer: LayerSchema['name'], category: string): RowTable {
-    const ofLayer = this.#byLayer.get(layer)
-    const known = ofLayer?.get(category)
+  of(layer: LayerSchema['name']): RowTable {
+    const known = this.all.get(layer)
     if (known !== undefined) return known
     const table = new RowTable()
-    this.#byLayer.set(layer, (ofLayer ?? new Map<string, RowTable>()).set(category, table))
-    this.all.push({ layer, category, table })
+    this.all.set(layer, table)
     return table
   }
 
   /** In each table where any row can have ended, checks a few and removes those that have. */
   step(now: number): void {
-    for (const { table } of this.all) table.step(now)
+    for (const table of this.all.values()) table.step(now)
   }
 }
 

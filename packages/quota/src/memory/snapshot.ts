@@ -10,7 +10,7 @@ import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 export const SNAPSHOT_PART_ROWS = 1_000
 
 /** The version of {@link SnapshotPart} that this library writes and reads. */
-export const SNAPSHOT_FORMAT = 1
+export const SNAPSHOT_FORMAT = 2
 
 /** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
@@ -18,7 +18,6 @@ export interface SnapshotPart {
   /** The tables, to which rows refer by index, and the identities of the cells in their rows. */
   readonly tables: readonly {
     readonly layer: string
-    readonly category: string
     /** Identities of the cells, see `CellSchema`. */
     readonly cells: readonly string[]
   }[]
@@ -57,11 +56,11 @@ function isIdRecord(value: unknown): boolean {
 const STATES: readonly unknown[] = ['reserved', 'committed', 'cancelled', 'expired'] satisfies IdRecord['state'][]
 
 function isHold(value: unknown): boolean {
-  const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
+  const { by, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
     Record<keyof HoldFacts, unknown>
   >
   return (
-    isText(category) &&
+    isText(by) &&
     isText(owner) &&
     isAmounts(costs) &&
     [takenAt, endsAt, ttlMs].every(isAmount) &&
@@ -95,7 +94,6 @@ const schema = /* @__PURE__ */ once(() =>
     tables: listOfAny(
       group({
         layer: text('the name of a layer'),
-        category: text('the name of a category'),
         cells: listOfAny(text('the identity of a limit')),
       }),
     ),

@@ -1,6 +1,5 @@
 import { isObject } from '../options/checks.ts'
 import { fits } from '../options/faults.ts'
-import type { CellSchema } from '../windows/identity.ts'
 import { type Burst, burstUnder } from '../windows/kinds/bucket.ts'
 import {
   anchorCheck,
@@ -10,8 +9,8 @@ import {
   type OwnAnchor,
 } from '../windows/kinds/calendar.ts'
 import { KINDS } from '../windows/kinds.ts'
-import { hasLimit } from './cells.ts'
-import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import { hasLimit, layerAt, namesAt, placedLimits, setOf } from './cells.ts'
+import type { LayerDefinition, Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 import { hundredths, isInstant, ownOf } from './values.ts'
 
@@ -25,28 +24,26 @@ const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, num
 /** The lowest and highest factor of mode `adaptive`, in hundredths. */
 export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
 
-/** The limits that decide a request: the applying layers, and the effective limit of each of their windows. */
+/** The limits of a subject: the applying layers, and the effective limit of each of their windows. */
 export interface Quotas {
-  /** Indices of the layers that apply, in the policy's order. */
+  /** Indices of the store's layers that apply. */
   readonly layers: readonly number[]
   /**
-   * The limits that decide, in tokens: the cells of each applying layer in row order (windows, then slots). `Infinity`:
+   * The limits that decide, in tokens, by position; those of layers that don't apply have no meaning. `Infinity`:
    * unlimited, shadowed, or absent in this layer and category. For a bucket: its burst.
    */
   readonly limits: readonly number[]
   /**
-   * How many tokens each bucket refills in its length, at the positions of {@link limits}. Shadowed buckets have a
-   * rate, too. 0: no refill, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
+   * How many tokens each bucket refills in its length, by position. Shadowed buckets have a rate, too. 0: no refill, as
+   * for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
    */
   readonly rates?: readonly number[] | undefined
-  /** Set if the policy limits the category's concurrency, but no applying layer does. Then work takes no slot. */
-  readonly isSlotless?: true | undefined
-  /**
-   * The shadowed limits, at the positions of {@link limits}; `undefined` for all others. Absent if none is shadowed.
-   */
+  /** The sets whose concurrency the policy limits, but no applying layer does. Then work takes no slot. */
+  readonly slotless?: readonly number[] | undefined
+  /** The shadowed limits by position; `undefined` for all others. Absent if none is shadowed. */
   readonly shadowed?: readonly (number | undefined)[] | undefined
   /**
-   * When the subject's periods start, for each of {@link layers}; `null`: at the calendar's start. Present if the
+   * When the subject's periods start, for each of the policy's layers; `null`: at the calendar's start. Present if the
    * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
    */
   readonly anchors?: readonly (OwnAnchor | null)[] | undefined
@@ -69,8 +66,6 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
 /** The inputs of all subjects' limits. */
 export interface LimitInputs {
   readonly policy: Policy
-  /** The policy's cells, in row order. */
-  readonly cells: readonly CellSchema[]
   readonly settings: Settings
   /** The factor of mode `adaptive`, in hundredths: 75 to 150. */
   readonly factorHundredths: number
@@ -85,7 +80,7 @@ export interface LimitsOf {
 }
 
 /**
- * Computes the quotas of a subject, one entry per category in the policy's order.
+ * Computes the quotas of a subject.
  *
  * A layer that isn't shared: the override if there is one, else `floor(value x mode)`. The value is that of the plan,
  * or the base. The plan in the subject's settings of the layer takes precedence over the request's. Unknown plans have
@@ -95,69 +90,73 @@ export interface LimitsOf {
  *
  * In mode `custom`, its table is the base, and neither it nor plans are scaled. Concurrency is never scaled.
  */
-export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly Quotas[] {
+export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): Quotas {
   const { policy, settings } = terms
+  const { layers, categories } = policy
   const bypassed = new Set(Object.values(of.subjects ?? {}).flatMap((subject) => subject.bypass))
-  const layers = policy.layers.flatMap(({ name, shared }, index) =>
-    shared && (!settings.layers[name]!.enabled || bypassed.has(name)) ? [] : [index],
-  )
+  const applies = layers.map(({ name, shared }) => !shared || (settings.layers[name]!.enabled && !bypassed.has(name)))
   const table = modeTable(terms)
-  const anchors = anchorsOf(terms, layers, of)
-  const bursts = terms.cells.map(({ label }) => policy.windows.find((window) => window.label === label)?.burst)
-  return policy.categories.map((category) => {
-    const effective = layers.flatMap((index) => layerLimits(terms, table, of, index, category))
-    const { limits, rates } = withBursts(bursts, effective)
-    return {
-      layers,
-      ...inShadow(terms, layers, category, limits),
-      ...(rates !== undefined && { rates }),
-      ...(anchors !== undefined && { anchors }),
-      ...(isSlotless(policy, layers, category) && { isSlotless: true }),
-    }
-  })
-}
-
-/** Splits the limits of buckets into refill rates and bursts. */
-function withBursts(
-  bursts: readonly (Burst | undefined)[],
-  effective: readonly number[],
-): Pick<Quotas, 'limits' | 'rates'> {
-  if (bursts.every((burst) => burst === undefined)) return { limits: effective }
-  const burstAt = (at: number): Burst | undefined => bursts[at % bursts.length]
+  const effective = layers.flatMap((layer) =>
+    categories.flatMap((category) => layerLimits(terms, table, of, layer, category)),
+  )
+  const { limits, rates } = withBursts(policy, effective)
+  const anchors = anchorsOf(policy, of)
+  const slotless = slotlessSets(policy, applies)
   return {
-    limits: effective.map((limit, at) => (burstAt(at) === undefined ? limit : burstUnder(limit, burstAt(at)!))),
-    rates: effective.map((limit, at) => (burstAt(at) === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit)),
+    layers: layers.flatMap((_, layer) =>
+      applies[layer]! ? categories.map((__, category) => layerAt(policy, layer, category)) : [],
+    ),
+    ...inShadow(terms, limits),
+    ...(rates !== undefined && { rates }),
+    ...(anchors !== undefined && { anchors }),
+    ...(slotless.length > 0 && { slotless }),
   }
 }
 
-function isSlotless({ concurrency, base, layers }: Policy, applying: readonly number[], category: string): boolean {
-  if (concurrency === undefined) return false
-  const limiting = layers.flatMap(({ name }, index) =>
-    hasLimit({ base }, name, category, concurrency.label) ? [index] : [],
-  )
-  return limiting.length > 0 && !limiting.some((index) => applying.includes(index))
+/** Splits the limits of buckets into refill rates and bursts. */
+function withBursts(policy: Policy, effective: readonly number[]): Pick<Quotas, 'limits' | 'rates'> {
+  const { cells } = placedLimits(policy).layout
+  const burstAt = (at: number): Burst | undefined =>
+    policy.windows.find(({ label }) => label === cells[at]!.label)?.burst
+  const bursts = effective.map((_, at) => burstAt(at))
+  if (bursts.every((burst) => burst === undefined)) return { limits: effective }
+  return {
+    limits: effective.map((limit, at) => (bursts[at] === undefined ? limit : burstUnder(limit, bursts[at]))),
+    rates: effective.map((limit, at) => (bursts[at] === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit)),
+  }
 }
 
-/** Returns when a subject's periods start, by applying layer; `undefined`: all start with the calendar's. */
-function anchorsOf({ policy }: LimitInputs, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
+/** @param applies by layer */
+function slotlessSets(policy: Policy, applies: readonly boolean[]): readonly number[] {
+  const { concurrency, layers, categories } = policy
+  if (concurrency === undefined) return []
+  return categories.flatMap((category, index) => {
+    const limiting = layers.map(({ name }) => hasLimit(policy, name, category, concurrency.label))
+    return limiting.includes(true) && !limiting.some((isLimiting, layer) => isLimiting && applies[layer]!)
+      ? [setOf(index)]
+      : []
+  })
+}
+
+/** Returns when a subject's periods start, by layer; `undefined`: all start with the calendar's. */
+function anchorsOf(policy: Policy, { subjects }: LimitsOf): Quotas['anchors'] {
   if (ownPeriodWindows(policy).length === 0) return undefined
-  const anchors = layers.map((index) => ownOf(subjects, policy.layers[index]!.name)?.anchor ?? null)
+  const anchors = policy.layers.map(({ name }) => ownOf(subjects, name)?.anchor ?? null)
   return anchors.every((anchor) => anchor === null) ? undefined : anchors
 }
 
 function layerLimits(
-  { policy, cells, settings }: LimitInputs,
+  { policy, settings }: LimitInputs,
   { table, hundredths: mode }: ModeTable,
   { subjects, plan: requested }: LimitsOf,
-  layerIndex: number,
+  { name, shared }: LayerDefinition,
   category: string,
 ): number[] {
-  const { name, shared } = policy.layers[layerIndex]!
   const multiplier = shared ? hundredths(settings.layers[name]!.multiplier)! : 100
   const subject = ownOf(subjects, name)
   const overrides = ownOf(subject?.overrides, category)
   const plan = shared ? undefined : (subject?.plan ?? requested)
-  return cells.map(({ kind, label }) => {
+  return placedLimits(policy).rowCells.map(({ kind, label }) => {
     if (!hasLimit(policy, name, category, label)) return Number.POSITIVE_INFINITY
     const override = ownOf(overrides, label) ?? null
     if (override !== null) return scaledLimit(override, 100, 100)
@@ -169,21 +168,20 @@ function layerLimits(
 
 /** Removes shadowed limits from those that decide. */
 function inShadow(
-  { policy, cells, settings }: LimitInputs,
-  layers: readonly number[],
-  category: string,
+  { policy, settings: { shadow } }: LimitInputs,
   effective: readonly number[],
-): Omit<Quotas, 'layers'> {
-  if (Object.keys(settings.shadow).length === 0) return { limits: effective }
-  const shadowed = effective.map((limit, index) => {
-    const { name } = policy.layers[layers[Math.floor(index / cells.length)]!]!
-    const { label } = cells[index % cells.length]!
-    const inShade = ownOf(settings.shadow, name)
+): Pick<Quotas, 'limits' | 'shadowed'> {
+  if (Object.keys(shadow).length === 0) return { limits: effective }
+  const { layout } = placedLimits(policy)
+  const shadowed = effective.map((limit, at) => {
+    const { layer, category } = namesAt(policy, at)
+    const { label } = layout.cells[at]!
+    const inShade = ownOf(shadow, layer)
     const isShadowed = inShade === 'all' || inShade?.includes(label) === true
-    return isShadowed && hasLimit(policy, name, category, label) ? limit : undefined
+    return isShadowed && hasLimit(policy, layer, category, label) ? limit : undefined
   })
   if (shadowed.every((limit) => limit === undefined)) return { limits: effective }
-  const limits = effective.map((limit, index) => (shadowed[index] === undefined ? limit : Number.POSITIVE_INFINITY))
+  const limits = effective.map((limit, at) => (shadowed[at] === undefined ? limit : Number.POSITIVE_INFINITY))
   return { limits, shadowed }
 }
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../errors/quota-error.ts'
 import type { CellSchema } from '../windows/identity.ts'
-import { limitLabels, policyCells, takesSlot } from './cells.ts'
+import { layerAt, limitLabels, placedLimits, takesSlot } from './cells.ts'
 import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitInputs, planLimit, planNames } from './limits.ts'
 import type { Policy } from './policy.ts'
 import { initialSettings, type Settings } from './settings.ts'
@@ -23,7 +23,7 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
  */
 export function settingsWarnings(policy: Policy, settings: Settings, least: 0 | 1 = 0): Fault[] {
   const table = settings.mode === 'custom' ? 'custom' : 'base'
-  const terms = { policy, cells: policyCells(policy), settings, factorHundredths: ADAPTIVE_HUNDREDTHS.min }
+  const terms = { policy, settings, factorHundredths: ADAPTIVE_HUNDREDTHS.min }
   return [
     ...warningsOf(terms, undefined, least).map(({ path, message }) => ({ path: `${table}.${path}`, message })),
     ...planNames(policy, settings).flatMap((plan) =>
@@ -39,20 +39,22 @@ export function policyWarnings(policy: Policy): Fault[] {
 
 /** @param plan whose limits to check; `undefined`: those of subjects without a plan */
 function warningsOf(terms: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
-  const { policy, cells, settings } = terms
-  return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {
-    const category = policy.categories[categoryIndex]!
-    return layers.flatMap((layerIndex, slot) => {
-      const layer = policy.layers[layerIndex]!.name
+  const { policy, settings } = terms
+  const { layers, limits } = effectiveQuotas(terms, { plan })
+  const { layout, rowCells } = placedLimits(policy)
+  return policy.categories.flatMap((category, categoryIndex) =>
+    policy.layers.flatMap(({ name: layer }, layerIndex) => {
+      const index = layerAt(policy, layerIndex, categoryIndex)
+      if (!layers.includes(index)) return []
       return limitLabels(policy).flatMap((label) => {
         const isLookedAt = plan === undefined || planLimit(policy, settings, plan, layer, category, label) !== undefined
-        const cell = cells.findIndex((each) => each.label === label)
-        const limit = limits[slot * cells.length + cell]!
-        const message = isLookedAt && limit >= least ? warning(terms, category, cells[cell]!, limit) : undefined
+        const cell = rowCells.findIndex((each) => each.label === label)
+        const limit = limits[layout.rows[index]!.first + cell]!
+        const message = isLookedAt && limit >= least ? warning(terms, category, rowCells[cell]!, limit) : undefined
         return message === undefined ? [] : [{ path: `${layer}.${category}.${label}`, message }]
       })
-    })
-  })
+    }),
+  )
 }
 
 function warning(

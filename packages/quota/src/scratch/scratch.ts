@@ -4,9 +4,10 @@ import type { MemoryShared } from '../memory/memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
 import type { EndedHold } from '../store/hold-port.ts'
 import type { SyncCounters } from '../store/quota-store.ts'
-import { idOwnerKey, layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
+import { layerKey, ownerOf, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
+import { type Layout, layoutOf } from '../windows/layout.ts'
 import { GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
 /** A limit's counter by its identity: when it started, and what was used or charged since. */
@@ -44,7 +45,7 @@ export class Scratch {
   readonly #ids = new IdRecords(this.#tables)
   readonly #shared: MemoryShared
   readonly #counters = new Map<StoreSchema, SyncCounters>()
-  readonly #known = new Map<string, Map<string, NamedTable>>()
+  readonly #known = new Map<string, NamedTable>()
   #now = 0
 
   constructor() {
@@ -56,7 +57,7 @@ export class Scratch {
   /** Starts a step at an instant, in epoch milliseconds. Removes everything from the previous one. */
   begin(now: number): void {
     this.#now = now
-    for (const { table } of this.#tables.all) table.clear()
+    for (const table of this.#tables.all.values()) table.clear()
     this.#ids.clear()
   }
 
@@ -68,37 +69,37 @@ export class Scratch {
   }
 
   /** Adds a row. Cells that this version doesn't know are dropped: see {@link cellOfIdentity}. */
-  putRow({ layer, category, key }: RowPlace, cells: readonly NamedCell[]): void {
-    this.#of(layer, category).put(key, cells)
+  putRow({ layer, key }: RowPlace, cells: readonly NamedCell[]): void {
+    this.#of(layer).put(key, cells)
   }
 
   /** Returns the current row, with its cells in the order of their identities; `undefined`: it doesn't exist. */
-  row({ layer, category, key }: RowPlace): readonly NamedCell[] | undefined {
-    return this.#of(layer, category).row(key)
+  row({ layer, key }: RowPlace): readonly NamedCell[] | undefined {
+    return this.#of(layer).row(key)
   }
 
   /**
    * Like {@link putRow}, with numbers only: a pair `[startedAt, used]` for each of `identities`. This version must know
    * all of them. Pass the same list for all rows that have it.
    */
-  putPairs({ layer, category, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {
-    this.#of(layer, category).putPairs(key, identities, pairs)
+  putPairs({ layer, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {
+    this.#of(layer).putPairs(key, identities, pairs)
   }
 
   /** Returns the current pairs of a row, in the order of `identities`; `undefined`: it doesn't exist. */
-  pairs({ layer, category, key }: RowPlace, identities: readonly string[]): number[] | undefined {
-    return this.#of(layer, category).pairs(key, identities)
+  pairs({ layer, key }: RowPlace, identities: readonly string[]): number[] | undefined {
+    return this.#of(layer).pairs(key, identities)
   }
 
   /** Returns how long to keep a row, in epoch milliseconds; `Infinity` while slots are taken. */
-  rowEndsAt({ layer, category, key }: RowPlace): number {
-    return this.#of(layer, category).endsAt(key)
+  rowEndsAt({ layer, key }: RowPlace): number {
+    return this.#of(layer).endsAt(key)
   }
 
   putRecord(place: IdPlace, record: NamedRecord): void {
     const { hold, ...rest } = record
     const rows = hold?.rows.map(({ layer, key: subject, charged }): HoldRow => {
-      const pairs = this.#of(layer, hold.category).placed(charged)
+      const pairs = this.#of(layer).placed(charged)
       return {
         layer,
         key: subject,
@@ -117,7 +118,7 @@ export class Scratch {
     const rows = hold.rows.map(({ layer, key: subject, charged }) => ({
       layer,
       key: subject,
-      charged: this.#of(layer, hold.category).named(charged),
+      charged: this.#of(layer).named(charged),
     }))
     return { ...rest, hold: { ...hold, rows } }
   }
@@ -132,13 +133,10 @@ export class Scratch {
     return this.#ids.drain()
   }
 
-  #of(layer: string, category: string): NamedTable {
-    const ofLayer = this.#known.get(layer) ?? new Map<string, NamedTable>()
-    const known = ofLayer.get(category)
-    if (known !== undefined) return known
-    const made = new NamedTable(this.#tables.of(layer, category))
-    this.#known.set(layer, ofLayer.set(category, made))
-    return made
+  #of(layer: string): NamedTable {
+    const known = this.#known.get(layer) ?? new NamedTable(this.#tables.of(layer))
+    this.#known.set(layer, known)
+    return known
   }
 }
 
@@ -256,54 +254,57 @@ class NamedTable {
 }
 
 /** The same as `idKey`. */
-function keyOf({ category, owner, id }: IdPlace): string {
-  return JSON.stringify([category, owner, id])
+function keyOf({ by, owner, id }: IdPlace): string {
+  return JSON.stringify([by, owner, id])
 }
 
-/** Identifies a row: the counters of one layer, category and subject. */
+/** Identifies a row: the counters of one layer and subject. */
 export interface RowPlace {
   readonly layer: string
-  readonly category: string
   /** The subject's key in the layer; `''` in a shared layer. */
   readonly key: string
 }
 
 /** Identifies the record of an id. */
 export interface IdPlace {
-  readonly category: string
-  /** The subject's key in the first layer that isn't shared. */
+  /** The member of the subject that has its key: see `Owner`. */
+  readonly by: string
+  /** The subject's key there. */
   readonly owner: string
   readonly id: string
 }
 
-/**
- * Returns the rows that a request uses, by their names.
- *
- * @param categories indices into the schema's categories
- * @param layers indices into its layers
- */
-export function rowPlaces(
-  schema: StoreSchema,
-  subject: Subject,
-  categories: readonly number[],
-  layers: readonly number[],
-): RowPlace[] {
-  return layers.flatMap((index) => {
+/** The members that say which limits a request is about: a take, a read, a settlement, or a reset. */
+export type RowRequest = { readonly subject: SubjectKeys } & (
+  | { readonly set: number; readonly quotas: { readonly layers: readonly number[] } }
+  | { readonly set: number; readonly layers: readonly number[] }
+  | { readonly limits: readonly number[] }
+)
+
+/** Returns the rows that a request uses, by their names. A layer in which it counts no limit has none. */
+export function rowPlaces(schema: StoreSchema, request: RowRequest): RowPlace[] {
+  return usedLayers(layoutOf(schema), request).map((index) => {
     const layer = schema.layers[index]!
-    const key = layerKey(layer, subject)
-    return categories.map((category) => ({ layer: layer.name, category: schema.categories[category]!, key }))
+    return { layer: layer.name, key: layerKey(layer, request.subject) }
   })
 }
 
+/** Returns the layers whose rows a request uses, in its order. */
+export function usedLayers(layout: Layout, request: RowRequest): readonly number[] {
+  if ('limits' in request) return [...new Set(request.limits.map((at) => layout.layerOf[at]!))]
+  const { layers } = 'quotas' in request ? request.quotas : request
+  return layers.filter((layer) => layout.counted[request.set]![layer]!.length > 0)
+}
+
 /** Returns the record that a request with an id uses; none without an id. */
-export function idPlaces(schema: StoreSchema, { subject, category, id }: IdRequest): IdPlace[] {
+export function idPlaces(schema: StoreSchema, { subject, id }: IdRequest): IdPlace[] {
   if (id === undefined) return []
-  return [{ category: schema.categories[category]!, owner: idOwnerKey(schema, subject), id: id.id }]
+  const { by, key } = ownerOf(schema, subject)
+  return [{ by, owner: key, id: id.id }]
 }
 
 /** The members that are read of a request: a take, a settlement, or a call on a hold. */
 interface IdRequest {
-  readonly subject: Subject
-  readonly category: number
+  readonly subject: SubjectKeys
   readonly id?: { readonly id: string } | undefined
 }

@@ -1,21 +1,19 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Amounts } from '../windows/units.ts'
-import type { ReservationId, Subject } from './schema.ts'
+import type { ReservationId, SubjectKeys } from './schema.ts'
 
 /** Makes a reservation a hold: it keeps its charge and its slots until it is settled or expires. */
 export interface HoldOptions {
   /** The hold expires this many milliseconds after it was taken, by the store's clock. */
   readonly ttlMs: number
-  /** The most open holds per subject: by its key in the first layer that isn't shared, in all categories. */
+  /** The most open holds per subject: by its key in the first layer that isn't shared. */
   readonly maxHolds: number
 }
 
 /** Identifies a hold by its id and its holder. */
 export interface HoldRef {
-  readonly subject: Subject
-  /** Index of the schema's category. */
-  readonly category: number
+  readonly subject: SubjectKeys
   readonly id: ReservationId
 }
 
@@ -26,6 +24,8 @@ export interface ExtendRequest extends HoldRef {
 
 /** Grows a hold: charges more in the windows open now, in all of them or in none. */
 export interface GrowRequest extends HoldRef {
+  /** As in a take. */
+  readonly set: number
   /** As in a take, above 0 in some unit. Slots are 0, because a hold takes them at the start. */
   readonly costs: readonly number[]
   /** The current limits and layers. */
@@ -76,6 +76,8 @@ export interface SettleHoldRequest extends HoldRef {
   readonly overrun: Overrun
   /** The most that one commit may charge above the hold, one number per unit. The rest is `uncharged`. */
   readonly maxOverrun: readonly number[]
+  /** As in a take, for the additional charge. */
+  readonly set: number
   /** The current limits and layers, for the additional charge. */
   readonly quotas: Quotas
   /** As in a take. */
@@ -116,13 +118,11 @@ export interface SettleHoldReply extends Settled {
 
 /** Lists a subject's open holds, by its key in the first layer that isn't shared. */
 export interface ListHoldsRequest {
-  readonly subject: Subject
+  readonly subject: SubjectKeys
 }
 
 /** An open hold. */
 export interface HoldRecord {
-  /** Index of the schema's category. Holds of unknown categories are omitted. */
-  readonly category: number
   readonly id: string
   readonly nonce: string
   readonly fingerprint: string
@@ -132,7 +132,7 @@ export interface HoldRecord {
   readonly takenAt: number
   readonly endsAt: number
   /**
-   * Its row in the first layer that isn't shared, by the schema's cells: pairs `[startedAt, amount]`; `[-1, 0]`: none.
+   * Its charges in the layers of its owner's keys: a pair `[startedAt, amount]` for each limit by position; `[-1, 0]`: none.
    */
   readonly charged: readonly number[]
 }
@@ -145,7 +145,6 @@ export interface ListHoldsReply {
 
 /** A hold that expired unsettled. */
 export interface EndedHold {
-  readonly category: string
   /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   readonly fingerprint: string

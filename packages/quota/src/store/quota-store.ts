@@ -2,13 +2,13 @@ import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Clock } from '../time/clock.ts'
 import type { AsyncHolds, HoldOptions, SyncHolds } from './hold-port.ts'
-import type { ReservationId, StoreSchema, Subject } from './schema.ts'
+import type { ReservationId, StoreSchema, SubjectKeys } from './schema.ts'
 
 /** A decision to make, and to charge if it admits. */
 export interface TakeRequest {
-  readonly subject: Subject
-  /** Index of the schema's category. */
-  readonly category: number
+  readonly subject: SubjectKeys
+  /** Which limits count it: an index of the schema's `sets`. */
+  readonly set: number
   readonly quotas: Quotas
   /**
    * One number per unit of the schema, then 1 if it takes a slot in every layer, else 0. Safe integers of at least 0.
@@ -23,8 +23,9 @@ export interface TakeRequest {
   readonly settingsRevision?: string | undefined
   readonly id?: ReservationId | undefined
   /**
-   * The periods of calendar windows: `[start, end, next end]` for each of them in each layer of `quotas` in turn, two
-   * periods in epoch milliseconds. The store's clock picks one. If it is outside both, the reply is `stale`. Requests
+   * The periods of calendar windows: `[start, end, next end]` for each of them by position, whichever layers apply, two
+   * periods in epoch milliseconds. The store's clock picks one. If it is outside both, the reply is `stale`; so it may be
+   * outside of those that count nothing here. Requests
    * with the calendar's periods share one array. Those with a subject's periods have their own.
    */
   readonly periods?: readonly number[] | undefined
@@ -65,29 +66,29 @@ export interface TakeReply {
   readonly endsAt?: number | undefined
 }
 
-/** Reads a subject's windows, of several categories together. */
+/** Reads a subject's limits. */
 export interface ReadRequest {
-  readonly subject: Subject
-  /** Indices of categories. */
-  readonly categories: readonly number[]
+  readonly subject: SubjectKeys
+  /** Which limits to read: an index of the schema's `sets`. */
+  readonly set: number
   /** Indices of layers. */
   readonly layers: readonly number[]
-  /** As in a take, for each of `layers` in turn. */
+  /** As in a take. */
   readonly periods?: readonly number[] | undefined
 }
 
 export interface ReadReply {
   readonly now: number
-  /** One state per requested category. */
-  readonly states: readonly WindowStates[]
+  readonly states: WindowStates
   /** The clock is outside the periods, so there are no states: repeat the call. */
   readonly isStale?: boolean | undefined
 }
 
 /** Settles a reservation: refunds amounts to the windows they came from. */
 export interface SettleRequest {
-  readonly subject: Subject
-  readonly category: number
+  readonly subject: SubjectKeys
+  /** As in the take. */
+  readonly set: number
   /** Indices of the layers that were charged. */
   readonly layers: readonly number[]
   /** The states of the reply that admitted the reservation. Their starts determine which windows to refund. */
@@ -104,16 +105,17 @@ export interface SettleRequest {
 
 /** Windows to close. */
 export interface ResetRequest {
-  readonly subject: Subject
-  readonly categories: readonly number[]
-  readonly layers: readonly number[]
+  readonly subject: SubjectKeys
+  /** Positions of limits, in ascending order. */
+  readonly limits: readonly number[]
 }
 
 /**
  * The counters of one schema. The contract, which the conformance suite of `@scoregw/quota-testkit` checks:
  *
- * 1. `take` is one atomic decision: it charges every cell of every applying layer at one instant, or none. Slots are one
- *    more unit. A cell whose unit costs 0 is neither checked nor written, regardless of its limit.
+ * 1. `take` is one atomic decision: it charges every limit of its set in every applying layer at one instant, or none.
+ *    Slots are one more unit. A limit whose unit costs 0 is neither checked nor written. A layer without a limit in the
+ *    set has no row.
  * 2. A rolling window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
  *    `max(now, previous startedAt + 1)`. So a start identifies a window, even after a reset. A calendar window opens at
  *    `max(start of the period, previous startedAt + 1)`. It is open while its start is not before the clock's current
@@ -130,7 +132,7 @@ export interface ResetRequest {
  *    that starts more than 5 s in the future is moved to `now + 1`, and keeps its use. Otherwise refusals write nothing.
  * 6. State is only deleted after all its windows have ended. Without room for new state, `take` throws `store_full`.
  * 7. Counters are matched by name. A schema shares the counters of other and earlier schemas on the store that have the
- *    same layer, category and limit identity, which includes the unit. It doesn't change any others.
+ *    same layer and limit identity, which includes the unit. It doesn't change any others.
  * 8. `reset` closes windows. Slots stay taken until their holds end.
  */
 export interface SyncCounters {
@@ -164,6 +166,8 @@ export interface StoreAbilities {
   readonly concurrency?: 'own' | 'all' | undefined
   /** Whether an overrun can `fit`: it is charged as far as every window has room. */
   readonly fit?: boolean | undefined
+  /** Schemas whose layers have different limits, or whose sets leave out limits of a layer. Without it, `open` throws. */
+  readonly sets?: boolean | undefined
   /**
    * What to do about everything that isn't supported: the end of those errors.
    *

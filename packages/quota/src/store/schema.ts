@@ -1,57 +1,53 @@
-import { policyCells } from '../policy/cells.ts'
-import type { LayerDefinition, Policy } from '../policy/policy.ts'
-import { type Subject, unitNames } from '../policy/units.ts'
-import type { CellSchema } from '../windows/identity.ts'
+import { placedLimits } from '../policy/cells.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { Subject } from '../policy/units.ts'
+import type { LayerSchema, StoreSchema } from '../windows/schema.ts'
 
-export type { Subject }
-
-/** The part of a layer that counters need. */
-export type LayerSchema = Pick<LayerDefinition, 'name' | 'shared'>
+export type { LayerSchema, StoreSchema, Subject }
 
 /**
- * The counters of one policy. A counter belongs to the *names* of its layer and category, its subject's key, and its
- * limit's identity. Requests refer to layers and categories by their positions in these lists.
+ * A subject's keys: one for all layers, or by {@link LayerSchema.by}. `null`: it has no key there, and its requests leave
+ * out those layers.
  */
-export interface StoreSchema {
-  /**
-   * The names of the units that limits count. Amounts in requests have one number per unit in this order, then the
-   * number of slots if the request may take any. The order doesn't identify counters.
-   */
-  readonly units: readonly string[]
-  /** The cells of every row in order: windows by length, then by label; slots last. */
-  readonly cells: readonly CellSchema[]
-  readonly categories: readonly string[]
-  readonly layers: readonly LayerSchema[]
-}
+export type SubjectKeys = string | Readonly<Record<string, string | null>>
 
 /** Returns the counters that a policy needs. */
 export function storeSchema(policy: Policy): StoreSchema {
-  const { categories, layers } = policy
-  return {
-    units: unitNames(policy),
-    cells: policyCells(policy),
-    categories,
-    layers: layers.map(({ name, shared }) => ({ name, shared })),
-  }
+  return placedLimits(policy).schema
+}
+
+/** The member of a subject that is its key in a layer. */
+export function keyName({ name, by = name }: Pick<LayerSchema, 'name' | 'by'>): string {
+  return by
 }
 
 /** Returns a subject's key in a layer. Shared layers have one key for all subjects. */
-export function layerKey(layer: LayerSchema, subject: Subject): string {
+export function layerKey(layer: Pick<LayerSchema, 'name' | 'by' | 'shared'>, subject: SubjectKeys): string {
   if (layer.shared) return ''
-  return typeof subject === 'string' ? subject : subject[layer.name]!
+  return typeof subject === 'string' ? subject : subject[keyName(layer)]!
 }
 
-/** Returns the key of a subject's ids and holds: its key in the first layer that isn't shared. */
-export function idOwnerKey({ layers }: Pick<StoreSchema, 'layers'>, subject: Subject): string {
-  return layerKey(layers.find(({ shared }) => !shared)!, subject)
+/** The owner of ids and holds. */
+export interface Owner {
+  /** The member of the subject that has its key: see {@link LayerSchema.by}. */
+  readonly by: string
+  readonly key: string
+}
+
+/** Returns the owner of a subject's ids and holds: its key in the first layer that isn't shared and in which it has one. */
+export function ownerOf({ layers }: Pick<StoreSchema, 'layers'>, subject: SubjectKeys): Owner {
+  for (const layer of layers) {
+    if (layer.shared) continue
+    const by = keyName(layer)
+    const key = typeof subject === 'string' ? subject : subject[by]
+    if (typeof key === 'string') return { by, key }
+  }
+  throw new TypeError('the subject has no key in any layer of its own')
 }
 
 /** A server-side id that makes repeated reservations safe. */
 export interface ReservationId {
-  /**
-   * The caller's id, 1 to 256 bytes. It belongs to the category and to the subject's key in the first layer that isn't
-   * shared.
-   */
+  /** The caller's id, 1 to 256 bytes. It belongs to the subject: see {@link ownerOf}. */
   readonly id: string
   /** Identifies the holder of an id: a new text for each reservation handle in any process. */
   readonly nonce: string

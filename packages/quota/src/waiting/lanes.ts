@@ -87,7 +87,7 @@ export class Lanes {
       }
       const waiter: Waiter = new Waiter({
         request,
-        category: this.#quota.policy.categories[demand.category]!,
+        category: this.#needs.category(demand),
         needs: this.#needs.of(demand),
         key: this.#needs.key(demand.subject),
         cameAt,

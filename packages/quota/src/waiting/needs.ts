@@ -1,9 +1,8 @@
 import type { TakeDemand } from '../engine/decide/demands.ts'
-import { hasLimit, policyCells } from '../policy/cells.ts'
+import { categoryOf, hasLimit, layerAt, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { noneOf, unitNames, vectorOf } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
-import { Layout } from '../windows/layout.ts'
 
 /** A limit of a key that a request needs. */
 export interface Need {
@@ -15,9 +14,8 @@ export interface Need {
 /** A limit of a category. */
 interface Limited {
   readonly layer: string
-  readonly layerIndex: number
-  /** Its position in a row. */
-  readonly cell: number
+  /** Its position. */
+  readonly at: number
   readonly isShared: boolean
   readonly label: string
   /** Its position among a request's costs. */
@@ -31,12 +29,12 @@ export class Needs {
   readonly #limits: readonly (readonly Limited[])[]
   readonly #categories: readonly string[]
   readonly #firstOwn: string
-  readonly #layout: Layout
+  readonly #layerOf: readonly number[]
 
   constructor(policy: Policy) {
-    this.#layout = new Layout(policyCells(policy))
+    this.#layerOf = placedLimits(policy).layout.layerOf
     this.#categories = policy.categories
-    this.#limits = policy.categories.map((category) => limitsOf(policy, category))
+    this.#limits = policy.categories.map((_, category) => limitsOf(policy, category))
     this.#firstOwn = policy.layers.find(({ shared }) => !shared)!.name
   }
 
@@ -44,18 +42,23 @@ export class Needs {
    * Layers that aren't shared come first. In a layer, slots come first, then units that few operations use, then units
    * that many use.
    */
-  of({ category, subject, costs, quotas, hasSubjectSettings }: TakeDemand): readonly Need[] {
+  of({ set, subject, costs, quotas, hasSubjectSettings }: TakeDemand): readonly Need[] {
     const needs: Need[] = []
+    const category = categoryOf(set)
     for (const limit of this.#limits[category]!) {
-      const { layerIndex, cell, unit, isSlots } = limit
+      const { at, unit, isSlots } = limit
       const cost = costs[unit]!
-      const slot = quotas.layers.indexOf(layerIndex)
-      const isLimited = slot !== -1 && quotas.limits[this.#layout.limitAt(slot, cell)] !== Number.POSITIVE_INFINITY
+      const isLimited = quotas.layers.includes(this.#layerOf[at]!) && quotas.limits[at] !== Number.POSITIVE_INFINITY
       if (cost > 0 && (isLimited || !hasSubjectSettings)) {
         needs.push({ lane: laneOf(category, limit, subject), cost, isSlots })
       }
     }
     return needs
+  }
+
+  /** Returns the category of a request. */
+  category({ set }: Pick<TakeDemand, 'set'>): string {
+    return this.#categories[categoryOf(set)]!
   }
 
   /** Returns the lane of a limit in a decision. */
@@ -92,21 +95,30 @@ function keyOf(subject: Subject, layer: string): string {
 }
 
 /** From the narrowest to the widest. */
-function limitsOf(policy: Policy, category: string): readonly Limited[] {
-  const { layers, operations } = policy
+function limitsOf(policy: Policy, category: number): readonly Limited[] {
+  const { categories, layers, operations } = policy
+  const name = categories[category]!
   const units = unitNames(policy)
   const costs = Object.values(operations)
-    .filter((operation) => operation.category === category)
+    .filter((operation) => operation.category === name)
     .map(({ cost }) => vectorOf(units, cost, noneOf(units)))
   /** How many operations have a cost in a unit; 0 for slots, so that they come first. */
   const usersOf = (unit: number): number => costs.filter((cost) => (cost[unit] ?? 0) > 0).length
-  const cells = policyCells(policy)
+  const { rowCells, layout } = placedLimits(policy)
+  const cells = rowCells
     .map(({ label, unit, kind }, cell) => ({ label, unit, cell, isSlots: kind === 'concurrency' }))
     .sort((a, b) => usersOf(a.unit) - usersOf(b.unit))
   const narrowFirst = layers
-    .map(({ name: layer, shared = false }, layerIndex) => ({ layer, layerIndex, isShared: shared }))
+    .map(({ name: layer, shared = false }, index) => ({ layer, index, isShared: shared }))
     .sort((a, b) => Number(a.isShared) - Number(b.isShared))
-  return narrowFirst.flatMap((of) =>
-    cells.filter(({ label }) => hasLimit(policy, of.layer, category, label)).map((cell) => ({ ...of, ...cell })),
+  return narrowFirst.flatMap(({ layer, index, isShared }) =>
+    cells
+      .filter(({ label }) => hasLimit(policy, layer, name, label))
+      .map(({ cell, ...of }) => ({
+        ...of,
+        layer,
+        isShared,
+        at: layout.rows[layerAt(policy, index, category)]!.first + cell,
+      })),
   )
 }

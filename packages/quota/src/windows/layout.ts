@@ -2,16 +2,15 @@ import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
 import { cameBack } from './refill.ts'
-import { type Cells, roll, rollBucket } from './row.ts'
+import { type Cells, NOT_OPEN, roll, rollBucket } from './row.ts'
+import type { StoreSchema } from './schema.ts'
 
-/**
- * Computes where a cell's numbers are. A row has the cells of one (layer, subject, category). A state has the rows of
- * all applying layers in sequence. Both have a pair `[startedAt, used]` per cell: windows first, then slots if the
- * policy limits concurrency. No other code computes these positions.
- */
-export class Layout {
+/** The cells of a layer's rows. A row has a pair `[startedAt, used]` per cell: windows first, then slots. */
+export class RowLayout {
   /** In row order: see {@link inRowOrder}. */
   readonly cells: readonly CellSchema[]
+  /** The position of its first cell among all limits. The others follow. */
+  readonly first: number
   /** The cells' identities, in row order. */
   readonly identities: readonly string[]
   /** The identities as one text. Stored rows refer to it by its {@link hash}, because they outlive policies. */
@@ -24,94 +23,119 @@ export class Layout {
   readonly size: number
   /** Windows per row, rolling and calendar. */
   readonly width: number
-  /** Whether a row's last cell counts slots. */
-  readonly hasSlots: boolean
-  /** Numbers per row. */
-  readonly rowCells: number
   /** The time in which a bucket refills by its limit, in milliseconds; 0 for other cells. */
   readonly persMs: readonly number[]
-  /** The positions of calendar windows in a row. A request has their periods in this order. */
+  /** The positions of calendar windows in a row. */
   readonly calendars: readonly number[]
-  /** The cost that each cell counts, in row order: see {@link CellSchema.unit}. */
+  /** The amount that each cell counts, in row order: see {@link CellSchema.unit}. */
   readonly units: readonly number[]
+
   /** @param cells in row order */
-  constructor(cells: readonly CellSchema[]) {
+  constructor(cells: readonly CellSchema[], first = 0) {
     this.cells = cells
+    this.first = first
     this.identities = cells.map(({ identity }) => identity)
     this.list = this.identities.join('\n')
     this.hash = hash32(this.list)
     this.size = cells.length
-    this.hasSlots = cells.at(-1)?.kind === 'concurrency'
-    this.width = this.hasSlots ? cells.length - 1 : cells.length
+    this.width = cells.filter(({ kind }) => kind !== 'concurrency').length
     this.lengthsMs = cells.slice(0, this.width).map(({ lengthMs }) => lengthMs)
-    this.rowCells = 2 * cells.length
-    this.calendars = this.lengthsMs.flatMap((_, window) => (cells[window]!.kind === 'calendar' ? [window] : []))
+    this.calendars = [...cells.keys()].filter((cell) => cells[cell]!.kind === 'calendar')
     this.units = cells.map(({ unit }) => unit)
     this.persMs = cells.map(({ kind, lengthMs }) => (kind === 'bucket' ? lengthMs / 2 : 0))
   }
 
-  /** Returns where the row of the `slot`th applying layer starts in a state. */
-  rowAt(slot: number): number {
-    return slot * this.rowCells
+  /** Whether a row's last cell counts slots. */
+  get hasSlots(): boolean {
+    return this.width < this.size
+  }
+}
+
+/**
+ * Computes where a limit's numbers are. All limits of a schema have a position: layer by layer, in row order. A state
+ * has a pair `[startedAt, used]` at twice a limit's position, whichever layers apply.
+ */
+export class Layout {
+  /** By layer. */
+  readonly rows: readonly RowLayout[]
+  /** By position. */
+  readonly cells: readonly CellSchema[]
+  /** The index of each limit's layer. */
+  readonly layerOf: readonly number[]
+  /** The amount that each limit counts: see {@link CellSchema.unit}. */
+  readonly units: readonly number[]
+  /** The time in which a bucket refills by its limit, in milliseconds; 0 for other limits. */
+  readonly persMs: readonly number[]
+  /** The positions of calendar windows. A request has their periods in this order. */
+  readonly calendars: readonly number[]
+  /** By set, then by layer: the positions of the limits that count. */
+  readonly counted: readonly (readonly (readonly number[])[])[]
+  /** The states of limits that aren't open. Copied for each reply. */
+  readonly blank: readonly number[]
+
+  constructor({ layers, sets }: Pick<StoreSchema, 'layers' | 'sets'>) {
+    let first = 0
+    this.rows = layers.map(({ cells }) => {
+      const row = new RowLayout(cells, first)
+      first += cells.length
+      return row
+    })
+    this.cells = this.rows.flatMap(({ cells }) => cells)
+    this.layerOf = this.rows.flatMap(({ cells }, layer) => cells.map(() => layer))
+    this.units = this.rows.flatMap(({ units }) => units)
+    this.persMs = this.rows.flatMap(({ persMs }) => persMs)
+    this.calendars = this.rows.flatMap((row) => row.calendars.map((cell) => row.first + cell))
+    this.counted = sets.map((set) => layers.map((_, layer) => set.filter((at) => this.layerOf[at] === layer)))
+    // Doubles from the start, so that a copy can hold epoch milliseconds.
+    const blank = Array.from({ length: 2 * this.cells.length }, () => 0.5)
+    for (let i = 0; i < blank.length; i++) blank[i] = i % 2 === 0 ? NOT_OPEN : 0
+    this.blank = blank
   }
 
-  /** Returns where a cell's start is in a state. The next number is its use. */
-  cellAt(slot: number, cell: number): number {
-    return 2 * (slot * this.size + cell)
+  /** The number of limits. */
+  get size(): number {
+    return this.cells.length
   }
 
-  /** Returns where a cell's limit is among those of the applying layers. */
-  limitAt(slot: number, cell: number): number {
-    return slot * this.size + cell
-  }
-
-  /** Returns where the periods of the `slot`th applying layer start among those of a request. */
-  periodsAt(slot: number): number {
-    return PERIOD_NUMBERS * slot * this.calendars.length
-  }
-
-  /** Returns the `slot`th row of a state. */
-  rowOf(state: readonly number[], slot: number): number[] {
-    return state.slice(this.rowAt(slot), this.rowAt(slot + 1))
-  }
-
-  /** Returns the limits of the `slot`th applying layer. */
-  limitsOf(limits: readonly number[], slot: number): number[] {
-    return limits.slice(this.limitAt(slot, 0), this.limitAt(slot + 1, 0))
+  /** Returns where the periods of a calendar window are among those of a request. */
+  periodsAt(at: number): number {
+    return PERIOD_NUMBERS * this.calendars.indexOf(at)
   }
 
   /**
    * Returns how much of a limit is used at an instant: its cell, minus what a bucket has refilled.
    *
-   * @param at the limit's position among those of the applying layers
+   * @param at the limit's position
    * @param rates see the request's quotas
    */
   usedAt(state: readonly number[], at: number, rates: readonly number[] | undefined, now: number): number {
     const used = state[2 * at + 1] ?? 0
     const rate = rates === undefined ? 0 : rates[at]!
-    return rate === 0 || used === 0
-      ? used
-      : Math.max(0, used - cameBack(now - state[2 * at]!, rate, this.persMs[at % this.size]!))
+    return rate === 0 || used === 0 ? used : Math.max(0, used - cameBack(now - state[2 * at]!, rate, this.persMs[at]!))
   }
+}
 
-  /** Returns the starts of a state's cells. */
-  startsOf(state: readonly number[]): number[] {
-    return state.filter((_, index) => index % 2 === 0)
-  }
+const LAYOUTS = new WeakMap<StoreSchema, Layout>()
+
+/** Returns the layout of a schema, computed once. */
+export function layoutOf(schema: StoreSchema): Layout {
+  const layout = LAYOUTS.get(schema) ?? new Layout(schema)
+  LAYOUTS.set(schema, layout)
+  return layout
 }
 
 /** Which windows are open at an instant, for one request's periods. Computed once for all rows that are then read. */
 export class Instant {
-  /** By applying layer and cell, like {@link Layout.limitAt}: a cell is open while its start is later than this. */
+  /** By position: a cell is open while its start is later than this. */
   readonly after: number[] = []
   /** The same without buckets, whose cells need their refill to show what is used. */
   readonly usual: number[]
-  /** At the same positions: the start of a cell that opens now, unless an earlier opening was later. */
+  /** By position: the start of a cell that opens now, unless an earlier opening was later. */
   readonly opensAt: number[] = []
   readonly #layout: Layout
   #now = Number.NaN
   #periods: readonly number[] | undefined
-  #layers = 0
+  #isInside = false
 
   constructor(layout: Layout) {
     this.#layout = layout
@@ -123,51 +147,49 @@ export class Instant {
    *
    * @param now epoch milliseconds
    * @param periods as in a take
-   * @param layers the number of applying layers
-   * @returns `false`: the instant is outside both periods of a calendar window, so nothing here is valid
+   * @returns `false`: the instant is outside both periods of a calendar window, so that one's `after` is `NaN`
    */
-  moveTo(now: number, periods: readonly number[] | undefined, layers: number): boolean {
-    if (now === this.#now && periods === this.#periods && layers === this.#layers) return true
+  moveTo(now: number, periods: readonly number[] | undefined): boolean {
+    if (now === this.#now && periods === this.#periods) return this.#isInside
     const { cells, size } = this.#layout
-    this.#now = Number.NaN
-    for (let l = 0; l < layers; l++) {
-      let periodsAt = this.#layout.periodsAt(l)
-      for (let c = 0; c < size; c++) {
-        const { kind, lengthMs } = cells[c]!
-        const isCalendar = kind === 'calendar'
-        const period = isCalendar ? periodAt(now, periods, periodsAt) : undefined
-        if (isCalendar && period === undefined) return false
-        if (isCalendar) periodsAt += PERIOD_NUMBERS
-        this.after[l * size + c] = KINDS[kind].after(lengthMs, now, period)
-        this.opensAt[l * size + c] = KINDS[kind].opensAt(now, period)
-      }
-    }
-    this.#leaveOutBuckets()
     this.#now = now
     this.#periods = periods
-    this.#layers = layers
-    return true
+    this.#isInside = true
+    let periodsAt = 0
+    for (let at = 0; at < size; at++) {
+      const { kind, lengthMs } = cells[at]!
+      const isCalendar = kind === 'calendar'
+      const period = isCalendar ? periodAt(now, periods, periodsAt) : undefined
+      if (isCalendar) periodsAt += PERIOD_NUMBERS
+      if (isCalendar && period === undefined) {
+        this.#isInside = false
+        this.after[at] = Number.NaN
+        continue
+      }
+      this.after[at] = KINDS[kind].after(lengthMs, now, period)
+      this.opensAt[at] = KINDS[kind].opensAt(now, period)
+    }
+    this.#leaveOutBuckets()
+    return this.#isInside
   }
 
   /**
    * Opens a cell now if necessary, so that it can be charged. Buckets are handled too.
    *
    * @param i the position of the cell's pair
-   * @param at its position in {@link after}
+   * @param at its limit's position
    * @param rates see the request's quotas
    */
   roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {
-    const { persMs, size } = this.#layout
     const rate = rates?.[at] ?? 0
-    if (rate > 0) rollBucket(cells, i, this.after[at]!, this.#now, rate, persMs[at % size]!)
+    if (rate > 0) rollBucket(cells, i, this.after[at]!, this.#now, rate, this.#layout.persMs[at]!)
     else roll(cells, i, this.after[at]!, this.opensAt[at]!, this.#now)
   }
 
   #leaveOutBuckets(): void {
-    const { persMs, size } = this.#layout
     if (this.usual === this.after) return
     for (const [at, after] of this.after.entries()) {
-      this.usual[at] = persMs[at % size] === 0 ? after : Number.POSITIVE_INFINITY
+      this.usual[at] = this.#layout.persMs[at] === 0 ? after : Number.POSITIVE_INFINITY
     }
   }
 }

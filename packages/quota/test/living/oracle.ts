@@ -79,8 +79,8 @@ export class Oracle {
     )
   }
 
-  #idOf({ subject, category }: Request, id: string): string {
-    return JSON.stringify([category, subject.personal, id])
+  #idOf({ subject }: Request, id: string): string {
+    return JSON.stringify([subject.personal, id])
   }
 
   #liveId(key: string, now: number): IdEntry | undefined {

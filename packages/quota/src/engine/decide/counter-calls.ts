@@ -58,8 +58,8 @@ export class CounterCalls {
     return startedAt
   }
 
-  /** Returns a subject's quotas by category, if they are cached or their store is synchronous. */
-  cachedQuotas(subject: Subject, plan: string | undefined): readonly Quotas[] | undefined {
+  /** Returns a subject's quotas, if they are cached or their store is synchronous. */
+  cachedQuotas(subject: Subject, plan: string | undefined): Quotas | undefined {
     try {
       return this.#deps.live.cached(subject, plan)
     } catch (error) {
@@ -67,8 +67,8 @@ export class CounterCalls {
     }
   }
 
-  /** Returns a subject's quotas by category. @param startedAt see {@link ready} */
-  *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
+  /** Returns a subject's quotas. @param startedAt see {@link ready} */
+  *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<Quotas> {
     const { live } = this.#deps
     const cached = this.cachedQuotas(subject, plan)
     if (cached !== undefined) return cached
@@ -77,10 +77,10 @@ export class CounterCalls {
   }
 
   /** {@link read} for synchronous counters. */
-  readSync(subject: Subject, categories: readonly number[], quotas: Quotas): Exchange<ReadRequest, ReadReply> {
+  readSync(subject: Subject, set: number, quotas: Quotas): Exchange<ReadRequest, ReadReply> {
     const { counters, periods } = this.#deps
     for (let tries = 1; ; tries++) {
-      const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
+      const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
       const reply = callSync(() => counters.read(request))
       if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
       periods.resetTo(reply.now)
@@ -90,16 +90,11 @@ export class CounterCalls {
   /**
    * Reads counters. Repeats it while their clock is outside the request's periods. @param startedAt see {@link ready}
    */
-  *read(
-    subject: Subject,
-    categories: readonly number[],
-    quotas: Quotas,
-    startedAt: number,
-  ): Task<Exchange<ReadRequest, ReadReply>> {
+  *read(subject: Subject, set: number, quotas: Quotas, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
     const { counters, sync, periods } = this.#deps
-    if (sync) return this.readSync(subject, categories, quotas)
+    if (sync) return this.readSync(subject, set, quotas)
     for (let tries = 1; ; tries++) {
-      const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
+      const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
       const reply = yield* this.call(() => counters.read(request), undefined, startedAt)
       if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
       periods.resetTo(reply.now)
@@ -141,19 +136,14 @@ export class CounterCalls {
    * @param request makes the request of each attempt
    */
   *holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }>(
-    {
-      subject,
-      plan,
-      category,
-    }: { readonly subject: Subject; readonly plan?: string | undefined; readonly category: number },
+    { subject, plan }: { readonly subject: Subject; readonly plan?: string | undefined },
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
   ): Task<Exchange<Q, A>> {
     const { live, periods, sync, settingsSync } = this.#deps
     for (let tries = 1; ; tries++) {
       const startedAt = yield* this.ready()
-      const quotas = yield* this.quotasOf(subject, plan, startedAt)
-      const sent = request(quotas[category]!)
+      const sent = request(yield* this.quotasOf(subject, plan, startedAt))
       const reply = yield* this.holds((holds) => call(holds, sent))
       if (reply.outcome !== 'stale') return { request: sent, reply }
       if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))

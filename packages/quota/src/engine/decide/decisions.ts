@@ -1,6 +1,14 @@
-import { admits, type DecisionFrame, type Demand, windowStatuses } from '../../decision/decide.ts'
+import {
+  admits,
+  applying,
+  type DecisionFrame,
+  type Demand,
+  type ShownLimit,
+  windowStatus,
+} from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import { admitted, Peeked, refused } from '../../decision/outcome.ts'
+import { categoryOf } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
 import type { ReadReply, ReadRequest, SettleRequest } from '../../store/quota-store.ts'
@@ -41,7 +49,7 @@ export class Decisions {
   of(demand: TakeDemand, reply: Replied): Decision {
     const { frames, reports, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
-    const frame = frames[demand.category]!
+    const frame = frames[categoryOf(demand.set)]!
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
     if (fallback.remembers) for (const posting of fallback.seen(demand, reply)) post(posting)
@@ -57,52 +65,49 @@ export class Decisions {
   /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
-    return admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'free')
+    return admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'free')
   }
 
   /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#deps.frames[demand.category]!
-    const reading = new Peeked(now, states[0]!)
+    const frame = this.#deps.frames[categoryOf(demand.set)]!
+    const reading = new Peeked(now, states)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
 
   /**
    * Returns a subject's status.
    *
-   * @param quotas by category
    * @param holds the subject's open holds
    */
   status(
     subject: Subject,
-    quotas: readonly Quotas[],
+    quotas: Quotas,
     { request: { periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
     const { frames, live } = this.#deps
-    const entries = frames.map((frame, category) => {
-      const windows = windowStatuses(frame, { quotas: quotas[category]!, periods }, { now, states: states[category]! })
-      const ofCategory = holds.filter((hold) => hold.category === category)
-      return [frame.category, ofCategory.length === 0 ? windows : withHeld(windows, frame, ofCategory)] as const
+    const entries = frames.map((frame) => {
+      const limits = applying(frame, quotas)
+      const windows = limits.map((limit) => windowStatus(frame, { quotas, periods }, { now, states }, limit))
+      return [frame.category, holds.length === 0 ? windows : withHeld(windows, limits, holds)] as const
     })
     const settingsVersion = live.compiled.settings.version
     return { subject, now, settingsVersion, windows: Object.fromEntries(entries) }
   }
 }
 
-/** Adds what open holds have in these windows, in the first layer that isn't shared. */
+/** Adds what open holds have in these windows, in the layers of their owner. @param limits of the windows */
 function withHeld(
   windows: readonly HeldWindowStatus[],
-  { layout, layers }: DecisionFrame,
+  limits: readonly ShownLimit[],
   holds: readonly HoldRecord[],
 ): readonly HeldWindowStatus[] {
-  const own = layers.find(({ shared }) => !shared)!.name
-  return windows.map((status) => {
-    if (status.layer !== own) return status
-    const cell = layout.cells.findIndex(({ label }) => label === status.window)
+  return windows.map((status, index) => {
+    const { at } = limits[index]!
     const isSame = (startedAt: number): boolean => status.kind === 'concurrency' || startedAt === status.startedAt
-    const amounts = holds.map(({ charged }) => (isSame(charged[2 * cell]!) ? charged[2 * cell + 1]! : 0))
+    const amounts = holds.map(({ charged }) => (isSame(charged[2 * at]!) ? charged[2 * at + 1]! : 0))
     const held = Math.min(
       status.used,
       amounts.reduce((sum, each) => sum + each, 0),

@@ -12,6 +12,7 @@ import { costOf, type ReservationKey } from './check.ts'
 
 /** A request for stores. The same object serves until its decision is shown. */
 export interface TakeDemand extends Demand, TakeRequest {
+  readonly subject: Subject
   /** The cost of the request, slots included. {@link costs} has no slots if no applying layer limits them. */
   readonly price: readonly number[]
   /** When the request started, by the stopwatch; `undefined` while no listener measures decisions. */
@@ -38,24 +39,24 @@ export class Demands {
   /** @throws {QuotaError} `invalid_cost` */
   of(
     request: QuotaRequest,
-    { name, category, costs }: CompiledOperation,
+    { name, set, costs }: CompiledOperation,
     { id, hold }: ReservationKey,
     startedAtMs: number | undefined,
   ): TakeDemand {
     const { subject, plan } = request
     const price = costOf(this.#units, request, costs)
-    return this.#made(countedSubject(subject), name, category, price, plan, id, hold, startedAtMs)
+    return this.#made(countedSubject(subject), name, set, price, plan, id, hold, startedAtMs)
   }
 
   /** Returns another demand of the same operation, with the current settings. */
-  more({ subject, operation, category, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
-    return this.#made(subject, operation, category, costs, plan, undefined, undefined, undefined)
+  more({ subject, operation, set, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
+    return this.#made(subject, operation, set, costs, plan, undefined, undefined, undefined)
   }
 
   #made(
     subject: Subject,
     operation: string,
-    category: number,
+    set: number,
     price: readonly number[],
     plan: string | undefined,
     id: TakeDemand['id'],
@@ -63,20 +64,20 @@ export class Demands {
     startedAtMs: number | undefined,
   ): TakeDemand {
     const live = this.#live
-    let cached: readonly Quotas[] | undefined
+    let cached: Quotas | undefined
     let settingsError: unknown
     try {
       cached = live.cached(subject, plan)
     } catch (error) {
       settingsError = error
     }
-    const quotas = (cached ?? live.compiled.defaults)[category]!
+    const quotas = cached ?? live.compiled.defaults
     // Every decision runs this. A single object shape is fastest.
     return {
       subject,
       operation,
-      category,
-      costs: quotas.isSlotless === true ? slotless(price) : price,
+      set,
+      costs: quotas.slotless?.includes(set) === true ? slotless(price) : price,
       plan,
       quotas,
       periods: this.#periods.of(quotas),
@@ -96,7 +97,7 @@ export class Demands {
     const live = this.#live
     return {
       ...demand,
-      costs: quotas.isSlotless === true ? slotless(demand.price) : demand.price,
+      costs: quotas.slotless?.includes(demand.set) === true ? slotless(demand.price) : demand.price,
       quotas,
       periods: this.#periods.of(quotas),
       settingsVersion: live.compiled.settings.version,

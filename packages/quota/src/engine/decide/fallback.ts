@@ -1,13 +1,14 @@
 import type { DecisionFrame, Demand, Reading } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { admitted } from '../../decision/outcome.ts'
+import { categoryOf, type PlacedLimits, placedLimits } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
-import { layerKey, type StoreSchema, type Subject, storeSchema } from '../../store/schema.ts'
+import { layerKey, type StoreSchema, type Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
-import { PERIOD_NUMBERS, periodAt } from '../../windows/kinds/kind.ts'
-import { Layout } from '../../windows/layout.ts'
+import { periodAt } from '../../windows/kinds/kind.ts'
+import type { Layout } from '../../windows/layout.ts'
 import { cameBack } from '../../windows/refill.ts'
 import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
@@ -40,7 +41,7 @@ export class Fallback {
   constructor(deps: FallbackDeps) {
     this.#deps = deps
     const isLocal = Object.values(deps.failurePolicy).some((policy) => typeof policy === 'object')
-    this.#shares = isLocal ? new LocalShares(storeSchema(deps.policy), deps.clock) : undefined
+    this.#shares = isLocal ? new LocalShares(placedLimits(deps.policy), deps.clock) : undefined
   }
 
   /** Whether {@link seen} must get every reply. */
@@ -60,12 +61,12 @@ export class Fallback {
   /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
   admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
     const { policy, frames, failurePolicy, clock, reports } = this.#deps
-    const what = failurePolicy[policy.categories[demand.category]!] ?? 'closed'
+    const what = failurePolicy[policy.categories[categoryOf(demand.set)]!] ?? 'closed'
     const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
     const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
+    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'fallback')
     return { decision, refund: (amounts) => refund?.(amounts) }
   }
 
@@ -83,23 +84,25 @@ const MAX_SEEN = 10_000
 /** The most windows remembered that have spent from their share. */
 const MAX_SPENT = 50_000
 
-/** A row as last reported by the store, from which an outage may spend a share. */
+/** A window as last reported by the store, from which an outage may spend a share. */
 interface Share {
   /** When it was reported, by the process's clock, in epoch milliseconds. */
   readonly seenAt: number
   /** The time of the store's clock then. */
   readonly storeNow: number
-  /** `[startedAt, used]` for each window. */
-  readonly states: readonly number[]
-  /** The used tokens of each window, less those that have returned to a bucket. */
-  readonly used: readonly number[]
-  /** The effective limit of each window; for a bucket, its burst. */
-  readonly limits: readonly number[]
-  /** See the request's quotas. */
-  readonly rates: readonly number[] | undefined
-  /** When each window ends, by the store's clock; `NOT_OPEN`: it isn't open. */
-  readonly ends: readonly number[]
+  readonly startedAt: number
+  /** The used tokens, less those that have returned to a bucket. */
+  readonly used: number
+  /** The effective limit; for a bucket, its burst. */
+  readonly limit: number
+  /** See the request's quotas; 0: no bucket. */
+  readonly rate: number
+  /** When it ends, by the store's clock; `NOT_OPEN`: it isn't open. */
+  readonly endsAt: number
 }
+
+/** The shares of a row, by cell. A cell that no request has counted yet has none. */
+type RowShares = (Share | undefined)[]
 
 /** The spent part of a window's share. All outages together have one share. */
 interface Spent {
@@ -112,10 +115,16 @@ interface Spent {
 
 /** A share that can pay for a request. */
 interface Spendable {
-  readonly unit: number
   readonly spent: Spent
   /** The rest of the share. */
   readonly left: number
+}
+
+/** The same, with its limit's position and unit, and the start of the window. */
+interface SpendableAt extends Spendable {
+  readonly at: number
+  readonly unit: number
+  readonly startedAt: number
 }
 
 /** An amount spent without the store (negative: refunded). It is posted when the store is back. */
@@ -136,38 +145,42 @@ export type Refund = (amounts: readonly number[]) => Posting | undefined
  */
 export class LocalShares {
   readonly #layout: Layout
-  readonly #layers: StoreSchema['layers']
+  readonly #schema: StoreSchema
   readonly #clock: Clock
   /** The least recently seen first. */
-  readonly #seen = new Map<string, Share>()
+  readonly #seen = new Map<string, RowShares>()
   /** By row, window, and the window's start. */
   readonly #spent = new Map<string, Spent>()
   /** By the windows to charge. */
   #postings = new Map<string, Posting>()
 
-  constructor({ cells, layers }: StoreSchema, clock: Clock) {
-    this.#layout = new Layout(cells)
-    this.#layers = layers
+  constructor({ schema, layout }: PlacedLimits, clock: Clock) {
+    this.#layout = layout
+    this.#schema = schema
     this.#clock = clock
   }
 
   /** Remembers a reply of the store. */
-  see({ subject, category, quotas, periods }: Demand, { now, states }: Reading): void {
+  see({ subject, set, quotas, periods }: Demand, { now, states }: Reading): void {
     const seenAt = this.#clock.now()
-    for (const [l, layer] of quotas.layers.entries()) {
-      const key = this.#rowKey(layer, category, subject)
+    for (const layer of quotas.layers) {
+      const windows = this.#windowsOf(set, [layer])
+      if (windows.length === 0) continue
+      const key = this.#rowKey(layer, subject)
+      const row = this.#seen.get(key) ?? []
       this.#seen.delete(key)
-      this.#seen.set(key, {
-        seenAt,
-        storeNow: now,
-        states: this.#layout.rowOf(states, l),
-        used: this.#layout.lengthsMs.map((_, w) =>
-          this.#layout.usedAt(states, this.#layout.limitAt(l, w), quotas.rates, now),
-        ),
-        limits: this.#layout.limitsOf(quotas.limits, l),
-        rates: quotas.rates && this.#layout.limitsOf(quotas.rates, l),
-        ends: this.#layout.lengthsMs.map((_, w) => this.#endOf(l, w, states, periods)),
-      })
+      this.#seen.set(key, row)
+      for (const at of windows) {
+        row[this.#cellOf(at)] = {
+          seenAt,
+          storeNow: now,
+          startedAt: states[2 * at]!,
+          used: this.#layout.usedAt(states, at, quotas.rates, now),
+          limit: quotas.limits[at]!,
+          rate: quotas.rates?.[at] ?? 0,
+          endsAt: this.#endOf(at, states[2 * at]!, periods),
+        }
+      }
     }
     while (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.keys().next().value!)
   }
@@ -177,22 +190,27 @@ export class LocalShares {
    *
    * @returns a function that refunds at most the cost, once; `undefined`: a share is too small
    */
-  spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
-    const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
-    const spents = rows.flatMap((row) => row?.spents ?? [])
-    const known = rows.every((row) => row !== undefined)
-    if (!known || spents.some(({ unit, left }) => costs[unit]! > left)) return undefined
-    const states = rows.flatMap((row) => row.states)
-    const key = JSON.stringify([layers, category, subject, states])
-    this.#post(key, { subject, category, layers, states, refunds: costs.slice(0, -1).map((cost) => -cost) })
+  spend({ subject, set, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
+    const spents: SpendableAt[] = []
+    for (const at of this.#windowsOf(set, layers)) {
+      const unit = this.#layout.units[at]!
+      if (costs[unit] === 0) continue
+      const found = this.#spendable(at, subject, expectedProcesses)
+      if (found === undefined || costs[unit]! > found.left) return undefined
+      spents.push({ at, unit, ...found })
+    }
+    const states = this.#layout.blank.slice()
+    for (const { at, startedAt } of spents) states[2 * at] = startedAt
+    const key = JSON.stringify([layers, set, subject, states])
+    this.#post(key, { subject, set, layers, states, refunds: costs.slice(0, -1).map((cost) => -cost) })
     for (const { unit, spent } of spents) add(spent.cell, 0, costs[unit]!)
     const starts = spents.map(({ spent }) => spent.cell[0]!)
     const posted = this.#postings
     return (refunds) => {
       // What hasn't been posted is simply dropped. What has been posted is refunded like any other charge.
-      if (posted !== this.#postings) return { subject, category, layers, states, refunds }
-      this.#post(key, { subject, category, layers, states, refunds })
-      for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, refunds[unit]!)
+      if (posted !== this.#postings) return { subject, set, layers, states, refunds }
+      this.#post(key, { subject, set, layers, states, refunds })
+      for (const [w, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[w]!, refunds[unit]!)
       return undefined
     }
   }
@@ -211,59 +229,47 @@ export class LocalShares {
     this.#postings.set(key, { ...posting, refunds })
   }
 
-  /** Returns the windows of a row that count a cost, if all were seen open and still are. */
-  #openRow(
-    layer: number,
-    category: number,
-    subject: Subject,
-    costs: readonly number[],
-    expectedProcesses: number,
-  ): { states: readonly number[]; spents: readonly Spendable[] } | undefined {
-    const key = this.#rowKey(layer, category, subject)
-    const share = this.#seen.get(key)
-    if (share === undefined) return undefined
-    const spents: Spendable[] = []
-    for (let w = 0; w < this.#layout.width; w++) {
-      const unit = this.#layout.units[w]!
-      if (costs[unit] === 0) continue
-      const of = `${key} ${w}`
-      const isBucket = (share.rates?.[w] ?? 0) > 0
-      const found = isBucket
-        ? this.#bucket(of, share, w, expectedProcesses)
-        : this.#window(of, share, w, expectedProcesses)
-      if (found === undefined) return undefined
-      spents.push({ unit, ...found })
-    }
-    return { states: share.states, spents }
+  /** Returns the positions of a set's windows in some layers. */
+  #windowsOf(set: number, layers: readonly number[]): readonly number[] {
+    const { cells, layerOf } = this.#layout
+    return this.#schema.sets[set]!.filter((at) => cells[at]!.kind !== 'concurrency' && layers.includes(layerOf[at]!))
   }
 
-  /** Returns when a state's window ends, by the store's clock. */
-  #endOf(slot: number, window: number, states: readonly number[], periods: readonly number[] | undefined): number {
-    const startedAt = states[this.#layout.cellAt(slot, window)]!
+  /** Returns when a window ends, by the store's clock. */
+  #endOf(at: number, startedAt: number, periods: readonly number[] | undefined): number {
+    const { kind, lengthMs } = this.#layout.cells[at]!
     if (startedAt === NOT_OPEN) return NOT_OPEN
-    const index = this.#layout.calendars.indexOf(window)
-    if (index === -1) return startedAt + this.#layout.lengthsMs[window]!
-    return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
+    if (kind !== 'calendar') return startedAt + lengthMs
+    return periodAt(startedAt, periods, this.#layout.periodsAt(at))?.end ?? startedAt
+  }
+
+  /** Returns a window's share, if it was seen open and still is. */
+  #spendable(at: number, subject: Subject, processes: number): Omit<SpendableAt, 'at' | 'unit'> | undefined {
+    const row = this.#rowKey(this.#layout.layerOf[at]!, subject)
+    const share = this.#seen.get(row)?.[this.#cellOf(at)]
+    if (share === undefined || share.startedAt === NOT_OPEN) return undefined
+    const key = `${row} ${this.#cellOf(at)}`
+    const found = share.rate > 0 ? this.#bucket(key, share, at, processes) : this.#window(key, share, processes)
+    return found && { ...found, startedAt: share.startedAt }
   }
 
   /** The first outage that needs a window's share fixes it. Later outages don't renew it. */
-  #window(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
-    const startedAt = share.states[this.#layout.cellAt(0, w)]!
-    const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
-    if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
-    const mine = Math.floor(Math.max(0, share.limits[w]! - share.used[w]!) / processes)
+  #window(key: string, share: Share, processes: number): Spendable | undefined {
+    const { startedAt, limit, used } = share
+    const endsAt = share.seenAt + (share.endsAt - share.storeNow)
+    if (this.#clock.now() >= endsAt) return undefined
+    const mine = Math.floor(Math.max(0, limit - used) / processes)
     const spent = this.#spentOf(`${key} ${startedAt}`, { share: mine, cell: [startedAt, 0], endsAt })
     return spent && { spent, left: spent.share - spent.cell[1]! }
   }
 
   /** A bucket never ends. Its share refills over time. */
-  #bucket(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
-    if (share.states[this.#layout.cellAt(0, w)] === NOT_OPEN) return undefined
+  #bucket(key: string, share: Share, at: number, processes: number): Spendable | undefined {
     const now = this.#clock.now()
-    const perMs = this.#layout.persMs[w]!
-    const rate = Math.floor(share.rates![w]! / processes)
-    const most = Math.floor(share.limits[w]! / processes)
-    const missing = Math.min(most, Math.ceil(share.used[w]! / processes))
+    const perMs = this.#layout.persMs[at]!
+    const rate = Math.floor(share.rate / processes)
+    const most = Math.floor(share.limit / processes)
+    const missing = Math.min(most, Math.ceil(share.used / processes))
     const spent = this.#spentOf(key, { share: most, cell: [share.seenAt, missing], endsAt: now + 2 * perMs })
     if (spent === undefined) return undefined
     spent.endsAt = now + 2 * perMs
@@ -287,7 +293,12 @@ export class LocalShares {
     for (const [key, { endsAt }] of this.#spent) if (now >= endsAt) this.#spent.delete(key)
   }
 
-  #rowKey(layer: number, category: number, subject: Subject): string {
-    return JSON.stringify([layer, category, layerKey(this.#layers[layer]!, subject)])
+  /** Returns where a limit's cell is in its row. */
+  #cellOf(at: number): number {
+    return at - this.#layout.rows[this.#layout.layerOf[at]!]!.first
+  }
+
+  #rowKey(layer: number, subject: Subject): string {
+    return JSON.stringify([layer, layerKey(this.#schema.layers[layer]!, subject)])
   }
 }

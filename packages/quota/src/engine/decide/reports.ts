@@ -1,5 +1,6 @@
 import type { Demand } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision, UncountedWindow, WindowStatus } from '../../decision/decision.ts'
+import { categoryOf } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
@@ -46,10 +47,10 @@ export class Reports {
     return this.#events.hasTimeListeners ? this.#stopwatch() : undefined
   }
 
-  decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
+  decided(decision: Decision, demand: Pick<Demand, 'set' | 'costs'>, startedAtMs: number | undefined): void {
     if (this.#outages.isOpen) this.#outages.answered()
     if (!this.#events.hasDecisionListeners) return
-    this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
+    this.#time(demand.set, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
     if (decision.allowed) this.#events.emit('admitted', decision)
     else this.#events.emit('refused', decision)
     if (this.#events.hasListeners('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
@@ -65,10 +66,10 @@ export class Reports {
     this.#nearLimit(charge, demand)
   }
 
-  degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
-    this.#time(category, startedAtMs, 'degraded', allowed)
+  degraded({ set, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
+    this.#time(set, startedAtMs, 'degraded', allowed)
     if (!this.#events.hasListeners('degraded')) this.#outages.failed(error, allowed)
-    else this.#events.emit('degraded', { category: this.#policy.categories[category]!, allowed, error })
+    else this.#events.emit('degraded', { category: this.#categoryOf(set), allowed, error })
   }
 
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
@@ -78,11 +79,15 @@ export class Reports {
       this.#events.emit('nearLimit', crossing)
   }
 
-  #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
+  #categoryOf(set: number): string {
+    return this.#policy.categories[categoryOf(set)]!
+  }
+
+  #time(set: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
     // A listener that was added during the request isn't called.
     if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
-    this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, allowed, durationMs })
+    this.#events.emit('decided', { category: this.#categoryOf(set), outcome, allowed, durationMs })
   }
 }
 

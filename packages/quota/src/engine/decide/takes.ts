@@ -152,14 +152,14 @@ export class Takes {
 
   async #withSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
     const { live, settings, demands } = this.#deps
-    const { subject, plan, category } = demand
+    const { subject, plan } = demand
     attempts.waitsForSettings = true
     if (demand.settingsError !== undefined) throw demand.settingsError
     const quotas =
       live.cached(subject, plan) ??
       live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), plan, subject)
     attempts.waitsForSettings = false
-    return demands.withQuotas(demand, quotas[category]!)
+    return demands.withQuotas(demand, quotas)
   }
 
   /** Returns the demand after a stale reply: with other periods, or with other settings after reading them. */

@@ -5,8 +5,6 @@ import type { Subject } from '../../store/schema.ts'
 /** The contents of a hold's token. */
 export interface HoldName {
   readonly subject: Subject
-  /** The category's name. */
-  readonly category: string
   readonly operation: string
   readonly plan?: string | undefined
   readonly id: string
@@ -24,8 +22,8 @@ const MAX_TOKEN = 16_384
 
 /** Encodes a hold as text of `A-Z a-z 0-9 - _ .`. */
 export function holdToken(name: HoldName): string {
-  const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = name
-  const fields = [subject, category, operation, plan ?? null, id, nonce, fingerprint, slot, ttlMs]
+  const { subject, operation, plan, id, nonce, fingerprint, slot, ttlMs } = name
+  const fields = [subject, operation, plan ?? null, id, nonce, fingerprint, slot, ttlMs]
   return MARK + base64url(JSON.stringify(fields))
 }
 
@@ -48,9 +46,9 @@ function parsed(text: string): HoldName | undefined {
   } catch {
     return undefined
   }
-  if (!Array.isArray(fields) || fields.length !== 9) return undefined
-  const [subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs] = fields as readonly unknown[]
-  const texts = [category, operation, id, nonce, fingerprint]
+  if (!Array.isArray(fields) || fields.length !== 8) return undefined
+  const [subject, operation, plan, id, nonce, fingerprint, slot, ttlMs] = fields as readonly unknown[]
+  const texts = [operation, id, nonce, fingerprint]
   const isWhole =
     (typeof subject === 'string' || (typeof subject === 'object' && subject !== null)) &&
     texts.every((each) => typeof each === 'string') &&
@@ -59,14 +57,14 @@ function parsed(text: string): HoldName | undefined {
     Number.isSafeInteger(ttlMs)
   if (!isWhole) return undefined
   return {
-    ...({ subject, category, operation, id, nonce, fingerprint, slot, ttlMs } as HoldName),
+    ...({ subject, operation, id, nonce, fingerprint, slot, ttlMs } as HoldName),
     plan: plan ?? undefined,
   }
 }
 
 /** Returns a reference to an open hold for administrators. It contains only the parts of a token that aren't secret. */
-export function holdRef(category: string, id: string): string {
-  return base64url(JSON.stringify([category, id]))
+export function holdRef(id: string): string {
+  return base64url(id)
 }
 
 /** Encodes UTF-16 code units, so that any text survives, even lone surrogates. */

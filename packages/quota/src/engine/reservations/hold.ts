@@ -2,6 +2,7 @@ import { type DecisionFrame, type Demand, violationsOf } from '../../decision/de
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
+import { categoryOf } from '../../policy/cells.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -24,11 +25,14 @@ export interface HoldDeps {
   readonly periods: LivePeriods
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
-  readonly freed: (category: number, subject: Subject) => void
+  readonly freed: (set: number, subject: Subject) => void
 }
 
 /** Identifies a hold and its subject. The token contains the same. */
 export interface HoldIdentity extends HoldRef {
+  readonly subject: Subject
+  /** Which limits count it: an index of the schema's `sets`. */
+  readonly set: number
   readonly operation: string
   readonly plan?: string | undefined
   readonly slot: boolean
@@ -59,12 +63,12 @@ export class HoldHandle implements Settleable {
 
   /** Made on access, because most holds are settled where they were reserved. */
   get token(): string {
-    this.#token ??= holdToken(nameOf(this.#identity, this.#frame.category))
+    this.#token ??= holdToken(nameOf(this.#identity))
     return this.#token
   }
 
   get #frame(): DecisionFrame {
-    return this.#deps.frames[this.#identity.category]!
+    return this.#deps.frames[categoryOf(this.#identity.set)]!
   }
 
   /** @throws {QuotaError} `invalid_cost` */
@@ -74,8 +78,8 @@ export class HoldHandle implements Settleable {
 
   *extend(ttlMs: number = this.ttlMs): Task<number> {
     const { calls, check } = this.#deps
-    const { subject, category, id } = this.#identity
-    const request = { subject, category, id, ttlMs: check.ttl(ttlMs) }
+    const { subject, id } = this.#identity
+    const request = { subject, id, ttlMs: check.ttl(ttlMs) }
     const { outcome, endsAt } = yield* calls.holds((holds) => holds.extend(request))
     if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
     this.endsAt = endsAt
@@ -85,11 +89,11 @@ export class HoldHandle implements Settleable {
   *add(cost: Cost): Task<Decision> {
     const { calls, live, periods, check } = this.#deps
     const costs = check.added(cost)
-    const { subject, category, id } = this.#identity
+    const { subject, set, id } = this.#identity
     const { request, reply } = yield* calls.holdsInForce(
       this.#identity,
       (quotas) => {
-        return { subject, category, id, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
+        return { subject, set, id, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
       },
       (holds, request) => holds.grow(request),
     )
@@ -99,12 +103,12 @@ export class HoldHandle implements Settleable {
   *settle(as: SettleAs, cost: Cost | undefined): Task<CommitResult> {
     const { calls, live, periods, check } = this.#deps
     const actual = check.actual(cost)
-    const { subject, category, id, operation } = this.#identity
+    const { subject, set, id, operation } = this.#identity
     const { request, reply } = yield* calls.holdsInForce(
       this.#identity,
       (quotas): SettleHoldRequest => {
         const { overrun, maxOverrun } = live.compiled.operations.get(operation)!
-        return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
+        return { subject, set, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
       },
       (holds, request) => holds.settle(request),
     )
@@ -113,9 +117,9 @@ export class HoldHandle implements Settleable {
   }
 
   #freed(as: SettleAs, { outcome, reserved, charged }: SettleHoldReply): void {
-    const { category, subject, slot } = this.#identity
+    const { set, subject, slot } = this.#identity
     const isLess = as === 'cancelled' || slot || reserved.some((amount, unit) => charged[unit]! < amount)
-    if (outcome === 'settled' && isLess) this.#deps.freed(category, subject)
+    if (outcome === 'settled' && isLess) this.#deps.freed(set, subject)
   }
 
   /** @throws {QuotaError} `reservation_expired`; `invalid_cost` for more than a hold can have */
@@ -165,9 +169,9 @@ export class HoldHandle implements Settleable {
 
   /** The additional charge, as a demand. */
   #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
-    const { subject, operation, category, plan } = this.#identity
+    const { subject, operation, set, plan } = this.#identity
     const settingsVersion = this.#deps.live.compiled.settings.version
-    return { subject, operation, category, plan, costs, quotas, periods, settingsVersion }
+    return { subject, operation, set, plan, costs, quotas, periods, settingsVersion }
   }
 
   #gone(outcome: HoldReply['outcome']): QuotaError {
@@ -180,8 +184,8 @@ export class HoldHandle implements Settleable {
   }
 }
 
-function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity, category: string): HoldName {
-  return { subject, category, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
+function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity): HoldName {
+  return { subject, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 
 /** The error of a commit above the reserved amount of a unit. */

@@ -56,9 +56,9 @@ export class Reservations {
     if (demand.hold !== undefined) {
       return this.#held(decision, this.#deps.hold(identityOf(demand), reply.endsAt!), run)
     }
-    const { subject, category, quotas, id } = demand
+    const { subject, set, quotas, id } = demand
     const { layers } = quotas
-    const settlement: Settlement = (refunds, as) => ({ subject, category, layers, states, refunds, as, id })
+    const settlement: Settlement = (refunds, as) => ({ subject, set, layers, states, refunds, as, id })
     return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined }), run)
   }
 
@@ -84,8 +84,8 @@ export class Reservations {
 }
 
 /** The hold that a demand requests. */
-export function identityOf({ subject, category, operation, plan, id, hold, price }: TakeDemand): HoldIdentity {
-  return { subject, category, operation, plan, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
+export function identityOf({ subject, set, operation, plan, id, hold, price }: TakeDemand): HoldIdentity {
+  return { subject, set, operation, plan, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
 }
 
 /** Dependencies of charges. */
@@ -103,7 +103,7 @@ interface ChargeDeps {
    * @throws {QuotaError} `invalid_ttl`
    */
   readonly endWithoutStore: (ttlMs: number | undefined) => number
-  readonly freed: (category: number, subject: Subject) => void
+  readonly freed: (set: number, subject: Subject) => void
 }
 
 /**
@@ -161,7 +161,7 @@ class Charge implements Settleable {
       if (request !== undefined && sync) calls.settleSync(request)
       else if (request !== undefined) yield* calls.settle(request)
     }
-    if (isLess) this.#deps.freed(this.#demand.category, this.#demand.subject)
+    if (isLess) this.#deps.freed(this.#demand.set, this.#demand.subject)
     return { charged: amountOf(units, charged), uncharged: amountOf(units, uncharged) }
   }
 

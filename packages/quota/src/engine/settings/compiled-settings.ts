@@ -1,4 +1,4 @@
-import { policyCells, takesSlot } from '../../policy/cells.ts'
+import { setOf, takesSlot } from '../../policy/cells.ts'
 import { effectiveQuotas, type LimitInputs, planNames, type Quotas } from '../../policy/limits.ts'
 import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
@@ -12,8 +12,8 @@ import { type Uses, usesOf } from '../decide/fingerprint.ts'
 /** An operation with the values that decisions need. */
 export interface CompiledOperation {
   readonly name: string
-  /** Index into the policy's categories. */
-  readonly category: number
+  /** Which limits count it: an index of the schema's `sets`. */
+  readonly set: number
   /**
    * The price under the settings, as a vector for stores. All requests at the price share it. It includes a slot if any
    * layer limits the operation's concurrency, even if that limit is off.
@@ -36,7 +36,7 @@ interface CacheEntry {
   /** Whether some part of the settings has an end. */
   readonly ends: boolean
   /** By the request's plan, and by what has ended. */
-  readonly quotas: Map<string, readonly Quotas[]>
+  readonly quotas: Map<string, Quotas>
   /** By the settings in the next layer, or {@link NO_SETTINGS}. */
   readonly next: WeakMap<object, CacheEntry>
 }
@@ -53,8 +53,8 @@ export class CompiledSettings {
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** The only operation of a policy with one, which requests needn't name. */
   readonly only: CompiledOperation | undefined
-  /** Quotas by category, for subjects without settings and without a plan. */
-  readonly defaults: readonly Quotas[]
+  /** Quotas of subjects without settings and without a plan. */
+  readonly defaults: Quotas
   readonly #terms: LimitInputs
   readonly #ownLayers: readonly string[]
   readonly #plans: ReadonlySet<string>
@@ -63,7 +63,7 @@ export class CompiledSettings {
   /** @param factorHundredths the adaptive factor; only used in mode `adaptive` */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
     this.settings = settings
-    this.#terms = { policy, cells: policyCells(policy), settings, factorHundredths }
+    this.#terms = { policy, settings, factorHundredths }
     this.#ownLayers = policy.layers.filter((layer) => !layer.shared).map(({ name }) => name)
     this.#plans = new Set(planNames(policy, settings))
     this.defaults = effectiveQuotas(this.#terms)
@@ -72,7 +72,7 @@ export class CompiledSettings {
   }
 
   /**
-   * Returns quotas by category, for a subject's settings in some layers and its request's plan. The same inputs return
+   * Returns quotas for a subject's settings in some layers and its request's plan. The same inputs return
    * the same objects, until some part of the settings ends.
    *
    * @param clock only read if the settings have an end
@@ -83,7 +83,7 @@ export class CompiledSettings {
     plan: string | undefined,
     clock: Clock,
     unknown: (plan: string, of: 'request' | 'settings') => void,
-  ): readonly Quotas[] {
+  ): Quotas {
     const entry = this.#entryOf(subjects)
     // Unknown plans share one entry, so that names in requests can't fill the memory.
     const isUnknown = plan !== undefined && !this.#plans.has(plan)
@@ -103,13 +103,12 @@ export class CompiledSettings {
   }
 
   /** Returns the quotas at an instant, and those after each later end. */
-  #withEnds(subjects: SettingsByLayer, plan: string | undefined, now: number): readonly Quotas[] {
+  #withEnds(subjects: SettingsByLayer, plan: string | undefined, now: number): Quotas {
     const quotas = effectiveQuotas(this.#terms, { subjects: mapValues(subjects, (each) => inForceAt(each, now)), plan })
     const ends = Object.values(subjects).flatMap(({ until }) => [until.overrides, until.plan])
     const from = Math.min(...ends.map((end) => (end === null || end <= now ? Number.POSITIVE_INFINITY : end)))
     if (from === Number.POSITIVE_INFINITY) return quotas
-    const later = this.#withEnds(subjects, plan, from)
-    return quotas.map((each, category) => ({ ...each, later: { from, quotas: later[category]! } }))
+    return { ...quotas, later: { from, quotas: this.#withEnds(subjects, plan, from) } }
   }
 
   #entryOf(subjects: SettingsByLayer): CacheEntry {
@@ -143,7 +142,7 @@ function compiled(policy: Policy, settings: VersionedSettings, name: string): Co
   const most = overrun === 'refuse' ? undefined : maxOverrun
   return {
     name,
-    category: policy.categories.indexOf(category),
+    set: setOf(policy.categories.indexOf(category)),
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     uses: usesOf(name),
     overrun,

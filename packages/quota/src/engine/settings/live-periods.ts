@@ -1,7 +1,7 @@
+import { placedLimits, policyLayerOf } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { inRowOrder, windowCell } from '../../windows/identity.ts'
-import type { Calendar, CalendarWindow, OwnAnchor, TwoPeriods } from '../../windows/kinds/calendar.ts'
+import type { Calendar, CalendarWindow, TwoPeriods } from '../../windows/kinds/calendar.ts'
 
 /** Periods for requests, and how long they are current. */
 interface CachedPeriods {
@@ -15,21 +15,25 @@ interface CachedPeriods {
  * the two. If its time is outside both, its time is used from then on.
  */
 export class LivePeriods {
-  /** In row order. */
-  readonly #windows: readonly CalendarWindow[]
+  /** In the order of a request's periods, with the indices of their layers. */
+  readonly #windows: readonly { readonly window: CalendarWindow; readonly layer: number }[]
   readonly #calendar: Calendar | undefined
   /** The store's time in its last reply, in epoch milliseconds; before that, the process's time. */
   #storeTime: number
-  /** For subjects without anchors, by the number of applying layers. */
-  #shared: (CachedPeriods | undefined)[] = []
+  /** For subjects without anchors. */
+  #shared: CachedPeriods | undefined
   /** By a subject's quotas. */
   #own = new WeakMap<Quotas, CachedPeriods>()
   /** When the first of all known periods ends. */
   #until = Number.POSITIVE_INFINITY
 
-  constructor({ windows }: Policy, calendar: Calendar | undefined, now: number) {
-    const inRow = inRowOrder(windows.map((window) => ({ ...windowCell(window), window })))
-    this.#windows = inRow.flatMap(({ window }) => (window.every === undefined ? [] : [window]))
+  constructor(policy: Policy, calendar: Calendar | undefined, now: number) {
+    const { layout } = placedLimits(policy)
+    this.#windows = layout.calendars.flatMap((at) => {
+      const window = policy.windows.find(({ label }) => label === layout.cells[at]!.label)
+      const layer = policyLayerOf(policy, layout.layerOf[at]!)
+      return window?.every === undefined ? [] : [{ window, layer }]
+    })
     this.#calendar = calendar
     this.#storeTime = now
   }
@@ -37,23 +41,22 @@ export class LivePeriods {
   /** Returns the periods of a request, see `TakeRequest.periods`; `undefined`: no window is a calendar window. */
   of(quotas: Quotas): readonly number[] | undefined {
     if (this.#windows.length === 0) return undefined
-    const { layers, anchors } = quotas
+    const { anchors } = quotas
     if (anchors !== undefined) {
       const own = this.#own.get(quotas) ?? this.#compute(anchors)
       this.#own.set(quotas, own)
       return own.periods
     }
-    const shared = this.#shared[layers.length] ?? this.#compute(layers.map(() => null))
-    this.#shared[layers.length] = shared
-    return shared.periods
+    this.#shared ??= this.#compute(undefined)
+    return this.#shared.periods
   }
 
   /**
    * Returns the periods at another instant, in epoch milliseconds. After a clock was set, a window may be in neither of
    * the current two.
    */
-  at({ layers, anchors }: Quotas, instant: number): readonly number[] {
-    return this.#around(anchors ?? layers.map(() => null), instant).flat()
+  at({ anchors }: Quotas, instant: number): readonly number[] {
+    return this.#around(anchors, instant).flat()
   }
 
   /**
@@ -66,21 +69,21 @@ export class LivePeriods {
   /** Call when the store's time was outside the periods. */
   resetTo(now: number): void {
     this.#storeTime = now
-    this.#shared = []
+    this.#shared = undefined
     this.#own = new WeakMap()
     this.#until = Number.POSITIVE_INFINITY
   }
 
-  #compute(anchors: readonly (OwnAnchor | null)[]): CachedPeriods {
+  #compute(anchors: Quotas['anchors']): CachedPeriods {
     const each = this.#around(anchors, this.#storeTime)
     const until = Math.min(...each.map(([, end]) => end))
     this.#until = Math.min(this.#until, until)
     return { periods: each.flat(), until }
   }
 
-  #around(anchors: readonly (OwnAnchor | null)[], instant: number): readonly TwoPeriods[] {
-    const periodsOf = (window: CalendarWindow, anchor: OwnAnchor | null): TwoPeriods =>
-      this.#calendar!.periods(window, instant, window.anchor === 'subject' ? anchor : null)
-    return anchors.flatMap((anchor) => this.#windows.map((window) => periodsOf(window, anchor)))
+  #around(anchors: Quotas['anchors'], instant: number): readonly TwoPeriods[] {
+    return this.#windows.map(({ window, layer }) =>
+      this.#calendar!.periods(window, instant, window.anchor === 'subject' ? (anchors?.[layer] ?? null) : null),
+    )
   }
 }

@@ -161,11 +161,11 @@ export class LiveSettings {
   }
 
   /**
-   * Returns a subject's quotas by category, if they are known without waiting.
+   * Returns a subject's quotas, if they are known without waiting.
    *
    * @param plan of the request
    */
-  cached(subject: Subject, plan?: string): readonly Quotas[] | undefined {
+  cached(subject: Subject, plan?: string): Quotas | undefined {
     const settings = this.#subjects.cached(subject)
     if (settings === undefined) return undefined
     if (settings === null && plan === undefined) return this.#compiled.defaults
@@ -182,13 +182,13 @@ export class LiveSettings {
   }
 
   /**
-   * Returns quotas by category under the effective settings. {@link revision} belongs to them until the next `await`.
+   * Returns quotas under the effective settings. {@link revision} belongs to them until the next `await`.
    *
    * @param settings of the subject, from {@link fetch}
    * @param plan of the request
    * @param subject for events
    */
-  quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): readonly Quotas[] {
+  quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): Quotas {
     const met = (name: string, of: UnknownPlan['of']): void => {
       // Settings that haven't been read yet may define the plan.
       if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
