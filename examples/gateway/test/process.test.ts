@@ -30,7 +30,7 @@ async function scoresBy(send: Send): Promise<{ dxScore: number }[]> {
 /** What the rows of writes say, as text. */
 function countedWrites(dataDir: string): string {
   const file = new Database(join(dataDir, 'gateway.sqlite'), { readonly: true })
-  const rows = file.prepare("select cells from counter_rows where key like '%/write/%' order by key").all() as {
+  const rows = file.prepare("select cells from counter_rows where key like '%/write:%' order by key").all() as {
     cells: string
   }[]
   file.close()

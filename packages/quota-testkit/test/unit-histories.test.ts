@@ -147,7 +147,7 @@ class Side {
         const { holds } = counters.holds!.list({ subject })
         return holds.map((hold) => ({
           ...hold,
-          charged: hold.charged.map((value, at) => (at === 2 * (cells.length - 1) && hasSlots ? 0 : value)),
+          charged: hold.charged.map((value, at) => (hasSlots && Math.floor(at / 2) === cells.length - 1 ? 0 : value)),
         }))
       }
       case 'sweep': {
