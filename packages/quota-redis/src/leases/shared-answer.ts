@@ -69,3 +69,12 @@ export const OUTCOMES: Readonly<Record<string, SharedAnswer['outcome']>> = {
   s: 'stale',
   t: 'stale',
 }
+
+/** A request that waits for the shared layers. */
+export interface Waiter {
+  readonly request: SharedRequest
+  /** Whether it is repeated after this process returned its leases. */
+  isAgain: boolean
+  readonly resolve: (answer: SharedAnswer) => void
+  readonly reject: (error: unknown) => void
+}

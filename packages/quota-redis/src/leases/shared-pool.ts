@@ -13,6 +13,7 @@ import {
   OUTCOMES,
   type SharedAnswer,
   type SharedRequest,
+  type Waiter,
 } from './shared-answer.ts'
 import type { GrantReply, SharedCalls } from './shared-calls.ts'
 import { SharedCells, startsOf, without } from './shared-cells.ts'
@@ -32,14 +33,6 @@ const MOST_WAITING = 10_000
 const RENEWED_AT = 1 / 4
 
 const NOTHING = { states: [], ends: [] } as const
-
-interface Waiter {
-  readonly request: SharedRequest
-  /** Whether it is repeated after this process returned its leases. */
-  isAgain: boolean
-  readonly resolve: (answer: SharedAnswer) => void
-  readonly reject: (error: unknown) => void
-}
 
 export interface SharedPoolDeps {
   readonly calls: Pick<SharedCalls, 'grant' | 'refund'>
