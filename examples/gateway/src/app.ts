@@ -14,11 +14,11 @@ import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
+import { Idempotency } from './idempotency/idempotency.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics, registerUsageMetrics } from './metrics/gateway-metrics.ts'
 import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
-import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import { type Counters, countersOf } from './quota/counters.ts'
 import { type OperationName, policy } from './quota/policy.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
@@ -52,7 +52,8 @@ export interface App {
   readonly users: UserRepository
   readonly credentials: ServiceCredentials
   readonly scores: ScoreService
-  readonly resources: PlayerResources
+  readonly db: Db
+  readonly clock: Clock
   /** The metrics of the process. */
   readonly registry: Registry
   /** Where the counters are, for people. */
@@ -92,7 +93,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(new ScoreRepository(db, clock), charts, clock)
-  const resources = playerResources(db, clock)
+  const idempotency = new Idempotency(db, clock)
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
@@ -129,11 +130,11 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     credentials,
     charts,
     scores,
-    resources,
+    idempotency,
     sources,
     sync: new SyncService(db, clock),
     quota,
-    chargesWithin: counters.chargesWithin,
+    inTransaction: counters.inTransaction,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -142,13 +143,14 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     quota,
     users,
     scores,
-    resources,
+    db,
+    clock,
     credentials,
     registry: metrics.registry,
     counters: counters.name,
     chores: [
       ...counters.chores,
-      resources.idempotency.chore,
+      idempotency.chore,
       forgetSnapshots(db, clock),
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),

@@ -19,6 +19,7 @@ import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
+import type { Idempotency } from './idempotency/idempotency.ts'
 import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
@@ -26,11 +27,14 @@ import { gatewayRoutesWithDocument } from './openapi/routes.ts'
 import type { LiveOverview } from './overview/live-overview.ts'
 import type { Overview } from './overview/overview.ts'
 import { overviewRoutes } from './overview/routes.ts'
-import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
+import { accountRoutes } from './players/account.ts'
+import { gateRoutes } from './players/gates.ts'
+import { itemRoutes } from './players/items.ts'
+import { ticketRoutes } from './players/tickets.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
-import { chargeStep } from './quota/charge-step.ts'
 import { holdRoutes } from './quota/hold-routes.ts'
+import { meteredRoutes } from './quota/metered.ts'
 import type { OperationName } from './quota/policy.ts'
 import { shownInAudit } from './quota/settings.ts'
 import { statusRoutes } from './quota/status-routes.ts'
@@ -77,12 +81,12 @@ export interface Parts {
   readonly credentials: ServiceCredentials
   readonly charts: ChartRepository
   readonly scores: ScoreService
-  readonly resources: PlayerResources
+  readonly idempotency: Idempotency
   readonly sources: Sources
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
-  /** Whether requests are charged in the transactions of their work, if they have one. */
-  readonly chargesWithin: boolean
+  /** Whether requests can be charged in the transactions of their work. */
+  readonly inTransaction: boolean
   isClosing(): boolean
   /** Call it each time, because the addresses may change until all services listen. */
   addresses(): Addresses
@@ -115,19 +119,23 @@ export function gatewayService(deps: Parts): RequestListener {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authentication: usersOnly(identify),
-    charge: chargeStep({
-      ...{ quota, logger, chargesWithin: deps.chargesWithin, supportForumUrl: config.supportForumUrl },
+    metered: meteredRoutes({
+      ...{ quota, logger, inTransaction: deps.inTransaction, supportForumUrl: config.supportForumUrl },
       observe: observeMetered(usage.recorder, clock),
     }),
   })
 }
 
 /** What players do: scores, uploads, their resources, imports, and the outcomes of their own requests. */
-function playerRoutes({ config, clock, scores, uploads, resources, sources, usage }: Parts): Route[] {
+function playerRoutes(parts: Parts): Route[] {
+  const { config, db, clock, scores, uploads, sources, usage } = parts
   return [
     ...scoreRoutes(scores, upsertInParts(uploads, config.supportForumUrl)),
     ...uploadRoutes(uploads),
-    ...playerResourceRoutes(resources),
+    ...accountRoutes(db),
+    ...ticketRoutes(parts),
+    ...itemRoutes(db),
+    ...gateRoutes(db),
     ...sourceRoutes(sources),
     ...ownUsageRoutes({ ...usage, clock }),
   ]

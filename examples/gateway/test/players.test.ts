@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { gatesAnswer } from '../src/gates/routes.ts'
-import { itemsAnswer } from '../src/items/routes.ts'
-import { playerAnswer } from '../src/players/routes.ts'
+import { playerAnswer } from '../src/players/account.ts'
+import { gatesAnswer } from '../src/players/gates.ts'
+import { itemsAnswer } from '../src/players/items.ts'
 import { clearAnswer } from '../src/scores/bodies.ts'
 import { ADMIN_TOKEN, databaseOf, ENTRY, testGateway, usedOf } from './support/gateway.ts'
 

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { chargeAnswer, clearAnswer, heldAnswer } from '../src/tickets/routes.ts'
-import { TICKET_CREDITS, TICKET_VALID_MS } from '../src/tickets/ticket-repository.ts'
+import { chargeAnswer, clearAnswer, heldAnswer, TICKET_CREDITS, TICKET_VALID_MS } from '../src/players/tickets.ts'
 import {
   ADMIN_TOKEN,
   type Answer,

@@ -1239,9 +1239,14 @@ export interface components {
             /** @description The same as `msg`. */
             returnMessage: string;
             businessData: {
-                /** @enum {number} */
+                /**
+                 * @description The ticket's `chargeId`.
+                 * @enum {number}
+                 */
                 charge: 2 | 3 | 5;
+                /** @description Tokens of the quota. */
                 tokensCharged: number;
+                /** @description The remaining credits. */
                 balance: number;
             };
         };
@@ -2142,7 +2147,10 @@ export interface components {
                 userName: string;
                 playerRating: number;
                 playCount: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When this data or a score last changed.
+                 */
                 updatedAt: string;
             };
         };

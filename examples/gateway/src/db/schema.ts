@@ -225,11 +225,8 @@ interface IdempotencyKeyTable {
   key: string
   /** A hash of the request. The body is not stored. */
   request_hash: string
-  /** Who works on the request, or did. */
-  claim_id: string
-  /** JSON; `null` until the work is done. */
-  reply: string | null
-  /** When the claim or the stored reply expires. */
+  /** JSON. */
+  reply: string
   expires_at: number
 }
 

@@ -2,8 +2,12 @@ import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Db, Tables } from './schema.ts'
 
-/** The first step of a player's transaction. Its result goes to its caller only. */
-export type ChargeFirst = (transaction: Transaction<Tables>) => Promise<object | undefined>
+/**
+ * Charges for a request in the transaction of its work. What it throws must roll the transaction back.
+ *
+ * @returns the tokens charged
+ */
+export type Charge = (transaction: Transaction<Tables>) => Promise<number>
 
 /** The user was deleted after the request began. Nothing was done. */
 export class UserGone extends Error {
@@ -22,15 +26,15 @@ export interface PlayerTransaction {
 /**
  * Works on a player's data in one transaction, all of it or nothing.
  *
- * @param charge called before the work; an error that it throws undoes everything
+ * @param charge called before the work, which gets its result; an error that it throws undoes everything
  * @throws {UserGone} if the player was deleted meanwhile
  */
 export async function withPlayer<T>(
   db: Db,
   clock: Clock,
   userId: string,
-  work: (transaction: PlayerTransaction) => Promise<T>,
-  charge: ChargeFirst = async () => undefined,
+  work: (transaction: PlayerTransaction, charged: number) => Promise<T>,
+  charge: Charge = async () => 0,
 ): Promise<T> {
   return db.transaction().execute(async (transaction) => {
     const now = clock.now()
@@ -42,9 +46,9 @@ export async function withPlayer<T>(
       .where('id', '=', userId)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) throw new UserGone('the user was deleted meanwhile')
-    await charge(transaction)
+    const charged = await charge(transaction)
     let isMarked = false
-    return work({
+    const player: PlayerTransaction = {
       db: transaction,
       now,
       async markChanged() {
@@ -52,6 +56,7 @@ export async function withPlayer<T>(
         isMarked = true
         await transaction.updateTable('users').set({ data_changed_at: now }).where('id', '=', userId).execute()
       },
-    })
+    }
+    return work(player, charged)
   })
 }

@@ -1,12 +1,13 @@
 import { existsSync, linkSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { Addresses } from '../addresses.ts'
 import type { DemoConfig } from '../config/config.ts'
 import type { ServiceCredentials } from '../credentials/service-credentials.ts'
-import { type Gate, type GateRepository, untouchedGate } from '../gates/gate-repository.ts'
-import type { Item, ItemRepository } from '../items/item-repository.ts'
-import type { PlayerResources } from '../players/player-resources.ts'
+import type { Db } from '../db/schema.ts'
+import { type Gate, putGates, untouchedGate } from '../players/gates.ts'
+import { type Item, putItems } from '../players/items.ts'
 import type { ScoreService } from '../scores/score-service.ts'
 import { makeDataDir, ownFile } from '../start/data-dir.ts'
 import { ConfigError } from '../start/start-error.ts'
@@ -35,7 +36,8 @@ const credentialsFile = z.object({
 interface DemoOptions {
   readonly users: UserRepository
   readonly scores: ScoreService
-  readonly resources: PlayerResources
+  readonly db: Db
+  readonly clock: Clock
   readonly credentials: ServiceCredentials
   readonly dataDir: string
   readonly given: DemoConfig
@@ -43,7 +45,7 @@ interface DemoOptions {
 
 /** Creates the demo's users and tokens if they don't exist. The first start also adds a few scores, items and gates. */
 export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials> {
-  const { users, scores, resources, dataDir, given } = options
+  const { users, scores, db, clock, dataDir, given } = options
   makeDataDir(dataDir)
   const kept = keptCredentials(join(dataDir, 'demo-credentials.json'))
   const demo = {
@@ -64,7 +66,8 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
   if (isFirstStart) {
     await users.linkIfFree(DEMO_USER.id, DEMO_QQ)
     await seedScores(scores)
-    await seedPossessions(DEMO_USER.id, resources)
+    await putItems(db, clock, DEMO_USER.id, ITEMS)
+    await putGates(db, clock, DEMO_USER.id, GATES)
   }
   return demo
 }
@@ -126,7 +129,7 @@ const ITEMS: readonly Item[] = [
   { itemKind: 15, itemId: 1, stock: 2, isValid: true },
 ]
 
-const AT = Date.UTC(2026, 6, 1, 12)
+const AT = '2026-07-01T12:00:00.000Z'
 
 const GATES: readonly Gate[] = [
   {
@@ -139,24 +142,15 @@ const GATES: readonly Gate[] = [
     totalDeluxscore: 4_318,
     bestAchievement: 1_001_250,
     bestDeluxscore: 1_502,
-    bestAchievementAt: AT,
-    bestDeluxscoreAt: AT,
+    bestAchievementDate: AT,
+    bestDeluxscoreDate: AT,
     playCount: 3,
-    clearAt: AT,
-    lastPlayAt: AT,
+    clearDate: AT,
+    lastPlayDate: AT,
     isInfoWatched: true,
   },
   { ...untouchedGate(2), isGateFound: true },
 ]
-
-/** Gives a player a few items and gates. */
-async function seedPossessions(
-  userId: string,
-  { items, gates }: { readonly items: ItemRepository; readonly gates: GateRepository },
-): Promise<void> {
-  await items.putAll(userId, ITEMS)
-  await gates.putAll(userId, GATES)
-}
 
 /** A request that stores one score, as the demo's user can send it. */
 const EXAMPLE_BODY = '{"musicList":[{"musicId":10106,"level":3,"achievement":100.5,"dxScore":2871,"comboStatus":"fc"}]}'

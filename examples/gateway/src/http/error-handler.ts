@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { quotaErrorHandler } from '@scoregw/quota-express'
+import { QuotaRefusal, quotaErrorHandler } from '@scoregw/quota-express'
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
 import { isDatabaseAway, isReferenceGone } from '../db/database-away.ts'
 import { UserGone } from '../db/with-player.ts'
@@ -37,6 +37,8 @@ export function errorHandlers(options: ErrorHandlerOptions): ErrorRequestHandler
 }
 
 const naming: ErrorRequestHandler = (error, req, _res, next) => {
+  // The next handler answers it.
+  if (error instanceof QuotaRefusal) return next(error)
   const context = contextOf(req)
   // What a user's request stores refers to the user.
   const isUserGone = error instanceof UserGone || (context.user !== undefined && isReferenceGone(error))

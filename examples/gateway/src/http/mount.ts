@@ -1,9 +1,10 @@
 import { type IRouter, type Request, type RequestHandler, type Response, Router } from 'express'
 import type * as z from 'zod'
+import type { Charge } from '../db/with-player.ts'
 import { callerOf, requireHolder } from './auth.ts'
 import { type Detail, detailsOf, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
-import type { Call, Charge, ChargeStep, Reply, Route, UserCall, Work } from './route.ts'
+import type { Call, Metered, Reply, Route, UserCall } from './route.ts'
 
 const EVENTS = 'text/event-stream'
 /** Compression and a proxy's buffer would hold events back. */
@@ -13,7 +14,7 @@ export interface MountOptions {
   /** Parses a request's body. */
   readonly parseBody: RequestHandler
   /** Absent: nothing is charged. */
-  readonly charge?: ChargeStep | undefined
+  readonly metered?: Metered | undefined
 }
 
 /**
@@ -40,17 +41,16 @@ export function mount(routes: readonly Route[], options: MountOptions): IRouter 
   return router
 }
 
-function steps(route: Route, { parseBody, charge }: MountOptions): RequestHandler[] {
-  const { access, body, operation, chargesWithin = false } = route
+function steps(route: Route, { parseBody, metered }: MountOptions): RequestHandler[] {
+  const { access, body, operation } = route
   const recall = access === 'user' || access === 'admin' ? route.recall : undefined
   return [
     ...(access === 'public' ? [] : [caller(access)]),
     ...(body === undefined ? [] : [parseBody]),
     validation(route),
     ...(recall === undefined ? [] : [recalling(route, recall)]),
-    operation === undefined || charge === undefined
-      ? free(workOf(route))
-      : charge({ operation, chargesWithin }, workOf(route)),
+    ...(operation === undefined || metered === undefined ? [] : [metered(route)]),
+    handling(route),
   ]
 }
 
@@ -89,48 +89,34 @@ function parsed(schema: z.ZodType | undefined, value: unknown): { data: unknown;
 }
 
 function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Reply<unknown> | undefined>) {
+  const access = route.access === 'admin' ? 'admin' : 'user'
   return async (req: Request, res: Response, next: () => void): Promise<void> => {
-    const reply = await recall({
-      ...callOf(req, uncharged),
-      user: callerOf(req, route.access === 'admin' ? 'admin' : 'user'),
-    })
+    const reply = await recall({ ...callOf(req), user: callerOf(req, access) })
     if (reply === undefined) next()
     else send(route, res, reply)
   }
 }
 
-/** The charge of a response that needs no work. */
-async function uncharged(): Promise<undefined> {
-  return undefined
-}
-
-function free(work: Work): RequestHandler {
+/** Runs a route's handler, and sends the response. */
+function handling(route: Route): RequestHandler {
   return async (req, res) => {
-    try {
-      const send = await work(req, res, uncharged)
-      send()
-    } catch (error) {
-      await contextOf(req).abandon?.()
-      throw error
-    }
-  }
-}
-
-/** Handles a request with a route's handler, and makes the response. */
-function workOf(route: Route): Work {
-  return async (req, res, charge) => {
     // A stream of events may last long, and a HEAD request wants none of them.
-    if (req.method === 'HEAD' && route.answerType === EVENTS) return () => send(route, res, {})
-    const call = callOf(req, charge)
+    if (req.method === 'HEAD' && route.answerType === EVENTS) return send(route, res, {})
+    const call = callOf(req)
     const reply = await (route.access === 'public' || route.access === 'holder'
       ? route.handle(call)
       : route.handle({ ...call, user: callerOf(req, route.access) }))
-    return () => send(route, res, reply)
+    send(route, res, reply)
   }
 }
 
-function callOf(req: Request, charge: Charge): Call<unknown> {
+function callOf(req: Request): Call<unknown> {
   const { input, query, params } = contextOf(req)
+  // A request that was charged before its work has no `charge`.
+  const charge: Charge = async (transaction) => {
+    const decision = req.charge === undefined ? req.quota?.decision : await req.charge(transaction)
+    return decision?.cost ?? 0
+  }
   return { req, input, query, params, charge }
 }
 

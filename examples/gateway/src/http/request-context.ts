@@ -40,8 +40,6 @@ interface RequestContext {
   errorCode: ErrorCode | undefined
   /** Whether the response is a success by its status but a failure by its `returnCode`. */
   isBusinessFail: boolean
-  /** Releases what was taken for the work. Called before the response when the work is refused or fails. */
-  abandon: (() => Promise<void>) | undefined
 }
 
 const contexts = new WeakMap<Request, RequestContext>()
@@ -58,7 +56,6 @@ function beginRequest(req: Request, id: string): void {
     isForwardingFailed: false,
     errorCode: undefined,
     isBusinessFail: false,
-    abandon: undefined,
   })
 }
 

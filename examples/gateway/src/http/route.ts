@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Transaction } from 'kysely'
 import * as z from 'zod'
-import type { Tables } from '../db/schema.ts'
+import type { Charge } from '../db/with-player.ts'
 import type { ErrorCode } from './http-error.ts'
 import type { User } from './request-context.ts'
 
@@ -43,7 +42,7 @@ export interface Call<Input, Query = unknown, Params = unknown> {
   readonly input: Input
   readonly query: Query
   readonly params: Params
-  /** Charges for the request, if the route does so in the transaction of its work. */
+  /** Charges for the request in the transaction of its work. Does nothing if it was charged before. */
   readonly charge: Charge
 }
 
@@ -91,10 +90,9 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly operation?: string | ((input: Input) => string | undefined) | undefined
   /**
    * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is.
-   * If the counters are in another store, the request is charged before the handler, like any other. If the handler
-   * forgets to call it, the request is charged after the handler, and the mistake is logged.
+   * If the counters are in another store, the request is charged before the handler, like any other.
    */
-  readonly chargesWithin?: boolean | undefined
+  readonly chargesInTransaction?: boolean | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
   readonly requestHeaders?: readonly string[] | undefined
   /** Header fields that the handler sets on a success: `ETag`, `Location`, `Idempotency-Replayed`. */
@@ -118,8 +116,7 @@ export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknow
   | (RouteBase<Body, Input, Query, Params, Answer> & {
       readonly access: 'user' | 'admin'
       /**
-       * A response that needs neither a charge nor work, for example a stored one; `undefined` to go on. What it
-       * acquires for the work is released by the context's `abandon`.
+       * A response that needs neither a charge nor work, for example a stored one; `undefined` to go on.
        */
       readonly recall?: (call: UserCall<Input, Query, Params>) => Promise<Reply<Answer> | undefined>
       readonly handle: Handle<UserCall<Input, Query, Params>, Answer>
@@ -132,32 +129,8 @@ export function route<Body, Input = Body, Query = unknown, Params = unknown, Ans
   return definition as unknown as Route
 }
 
-/** The charge of a request. */
-interface Charged {
-  /** In tokens. */
-  readonly cost: number
-}
-
-/**
- * Charges for a request in the transaction of its work. It must be the first step: what it throws rolls the transaction
- * back and becomes the response. If the request was charged before its work, it does nothing.
- *
- * @throws {TypeError} if it is called again: a request is charged once
- * @returns what was charged; `undefined`: the request is free
- */
-export type Charge = (transaction: Transaction<Tables>) => Promise<Charged | undefined>
-
-/** A request's work. It resolves to a function that sends the response. */
-export type Work = (req: Request, res: Response, charge: Charge) => Promise<() => void>
-
-/** The members of a route that its charge depends on. */
-export interface ChargedRoute {
-  readonly operation: string | ((input: unknown) => string | undefined)
-  readonly chargesWithin: boolean
-}
-
-/** Makes the step that charges for a route's requests, and runs their work if they are admitted. */
-export type ChargeStep = (route: ChargedRoute, work: Work) => RequestHandler
+/** Makes the step that charges for a route's requests. */
+export type Metered = (route: Route) => RequestHandler
 
 /** The members of a player's responses besides the requested data. Clients read all of them. */
 interface Envelope {

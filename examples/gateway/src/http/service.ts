@@ -11,7 +11,7 @@ import { limitInFlight } from './in-flight-limit.ts'
 import { BODY_LIMITS, type BodyLimits, jsonBody } from './json-body.ts'
 import { mount } from './mount.ts'
 import { contextOf, requestId } from './request-context.ts'
-import type { ChargeStep, Route } from './route.ts'
+import type { Metered, Route } from './route.ts'
 
 /** How many requests of one caller may be in flight. */
 const MAX_IN_FLIGHT = 32
@@ -26,7 +26,7 @@ interface ServiceOptions extends SecurityOptions {
   /** Refuses unidentified callers on every path that isn't public. */
   readonly authentication: Authentication
   /** Absent: nothing is charged. */
-  readonly charge?: ChargeStep | undefined
+  readonly metered?: Metered | undefined
   /** Handlers that see every request before it is checked. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other public files. Requests for anything else go on to the routes. */
@@ -42,7 +42,7 @@ interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request passes. */
 export function createService(options: ServiceOptions): RequestListener {
-  const { routes, logger, authentication, charge, observe = [], pages = [] } = options
+  const { routes, logger, authentication, metered, observe = [], pages = [] } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
   const { bodyLimits = BODY_LIMITS, maxInFlight = MAX_IN_FLIGHT } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
@@ -60,7 +60,7 @@ export function createService(options: ServiceOptions): RequestListener {
   // Before the steps that watch heads and bodies, so that they see what the routes wrote.
   app.use(compression())
   app.use(guard(publicPaths, authentication))
-  app.use(mount(routes, { parseBody: jsonBody(bodyLimits), charge }))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits), metered }))
   app.use(errorHandlers({ logger, bodyOf }))
   return limitInFlight(app, maxInFlight, bodyOf)
 }

@@ -28,8 +28,8 @@ export interface Counters {
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
-  /** Whether requests are charged in the transactions of their work. */
-  readonly chargesWithin: boolean
+  /** Whether they are in the work's database, so that requests are charged in the transactions of their work. */
+  readonly inTransaction: boolean
   /** Tells whether the counters answer. Absent if they are in the process's own file. */
   readonly watch?: CountersWatch | undefined
   readonly chores: readonly Chore[]
@@ -82,8 +82,7 @@ function embedded({ db, clock }: CountersOptions): Counters {
       deadlineMs: SQLITE_DEADLINE_MS,
     }),
     settings: settingsOn(db, clock),
-    // Work and counters use the file one after the other anyway.
-    chargesWithin: true,
+    inTransaction: true,
     chores: [],
     begin: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -91,8 +90,8 @@ function embedded({ db, clock }: CountersOptions): Counters {
 }
 
 /**
- * In PostgreSQL, shared by all processes with the same database. Requests are charged before their work. In its
- * transaction, they would lock the site's row until the commit, and throughput would drop to a third.
+ * In PostgreSQL, shared by all processes with the same database. Requests that are charged before their work have a
+ * pool of their own, so that they don't wait for transactions.
  */
 function inPostgres(url: string, { db, clock, changes, logger }: CountersOptions): Counters {
   const pool = countersPool(url)
@@ -102,7 +101,7 @@ function inPostgres(url: string, { db, clock, changes, logger }: CountersOptions
     name: 'PostgreSQL',
     store,
     settings: settingsOn(db, clock, changes),
-    chargesWithin: false,
+    inTransaction: true,
     watch,
     chores: [watch.chore],
     async begin() {
@@ -126,7 +125,7 @@ function inRedis(url: string, deadlineMs: number, { db, clock, changes, logger }
     name: `Redis ${redisAddress(url)}`,
     store,
     settings: new BroadcastSettings(settingsOn(db, clock, changes), redisBroadcast({ client, prefix }), logger),
-    chargesWithin: false,
+    inTransaction: false,
     watch,
     chores: [watch.chore],
     async begin() {

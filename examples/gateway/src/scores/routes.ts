@@ -51,7 +51,7 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
       access: 'user',
       body: upsertBody,
       answer: upsertAnswer,
-      chargesWithin: true,
+      chargesInTransaction: true,
       operation: ({ sessionId }: Upsert) => (sessionId === undefined ? 'music.upsert' : undefined),
       async prepare(sent): Promise<Upsert> {
         return { plays: await service.resolve(sent), sessionId: sent.sessionId ?? undefined }
@@ -82,7 +82,7 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
       body: deleteBody,
       answer: deleteAnswer,
       operation: 'music.delete',
-      chargesWithin: true,
+      chargesInTransaction: true,
       async handle({ user, input, charge }) {
         const results = await service.remove(user.id, input.musicList, charge)
         const deletedMusicCount = results.filter(({ status }) => status === 'deleted').length
@@ -122,7 +122,7 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
       body: clearBody,
       answer: clearAnswer,
       operation: 'user.clear',
-      chargesWithin: true,
+      chargesInTransaction: true,
       async handle({ user, charge }) {
         return { body: success({ clearedCount: await service.clear(user.id, charge) }) }
       },

@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import type { Insertable, Selectable } from 'kysely'
 import type { ChartKey } from '../charts/chart.ts'
 import type { Db, ScoreTable } from '../db/schema.ts'
-import { type ChargeFirst, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
+import { type Charge, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import type { StoredScore } from './score.ts'
 
 /** One player's scores, inside a transaction with exclusive access to them. */
@@ -42,7 +42,7 @@ export class ScoreRepository {
   }
 
   /** Works on a player's scores in one transaction, all of it or nothing. */
-  async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>, charge?: ChargeFirst): Promise<T> {
+  async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>, charge?: Charge): Promise<T> {
     return withPlayer(this.#db, this.#clock, userId, (transaction) => work(playerScores(transaction, userId)), charge)
   }
 }

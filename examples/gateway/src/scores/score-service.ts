@@ -1,7 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import { type Chart, type ChartKey, chartText } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
-import type { ChargeFirst } from '../db/with-player.ts'
+import type { Charge } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
 import { type ImportCounts, importBest, type PlayRecord } from './import-best.ts'
@@ -56,7 +56,7 @@ export class ScoreService {
    *
    * @param charge called at the beginning of their transaction
    */
-  async upsert(userId: string, plays: readonly ChartedPlay[], charge?: ChargeFirst): Promise<UpsertResult[]> {
+  async upsert(userId: string, plays: readonly ChartedPlay[], charge?: Charge): Promise<UpsertResult[]> {
     const keys = plays.map(({ play }) => play)
     const work = async (scores: PlayerScores): Promise<UpsertResult[]> => {
       const stored = byChart(await scores.ofMusic(keys))
@@ -86,7 +86,7 @@ export class ScoreService {
    *
    * @throws {HttpError} `score_not_found` if none of them exists
    */
-  async remove(userId: string, keys: readonly ChartKey[], charge?: ChargeFirst): Promise<DeleteResult[]> {
+  async remove(userId: string, keys: readonly ChartKey[], charge?: Charge): Promise<DeleteResult[]> {
     const work = async (scores: PlayerScores): Promise<DeleteResult[]> => {
       const results: DeleteResult[] = []
       for (const { musicId, level } of keys) {
@@ -100,7 +100,7 @@ export class ScoreService {
   }
 
   /** Deletes every score of a player. @returns how many there were */
-  async clear(userId: string, charge?: ChargeFirst): Promise<number> {
+  async clear(userId: string, charge?: Charge): Promise<number> {
     return this.#scores.change(userId, (scores) => scores.removeAll(), charge)
   }
 

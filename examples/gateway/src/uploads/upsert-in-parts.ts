@@ -1,6 +1,6 @@
 import { instantText } from '../http/instant.ts'
 import { success } from '../http/route.ts'
-import { refusalReply } from '../quota/metering.ts'
+import { refusalReply } from '../quota/metered.ts'
 import type { KeepPart } from '../scores/routes.ts'
 import type { UploadService } from './upload-service.ts'
 

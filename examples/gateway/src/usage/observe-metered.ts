@@ -3,7 +3,7 @@ import type { Clock, Decision } from '@scoregw/quota'
 import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
 import type { Request, RequestHandler, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
-import type { ObserveMetered } from '../quota/metering.ts'
+import type { ObserveMetered } from '../quota/metered.ts'
 import { refusingLimit, type UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 

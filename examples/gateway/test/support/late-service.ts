@@ -7,7 +7,7 @@ import { contextOf } from '../../src/http/request-context.ts'
 import { route } from '../../src/http/route.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import { chargeStep } from '../../src/quota/charge-step.ts'
+import { meteredRoutes } from '../../src/quota/metered.ts'
 import { type OperationName, policy } from '../../src/quota/policy.ts'
 import { whenDone } from './shared.ts'
 
@@ -55,7 +55,10 @@ export async function lateService(): Promise<LateService> {
       },
       admit: (_req, _res, next) => next(),
     },
-    charge: chargeStep({ quota, supportForumUrl: 'https://forum.example.com', logger, chargesWithin: false }),
+    metered: meteredRoutes({
+      ...{ quota, supportForumUrl: 'https://forum.example.com', logger, inTransaction: false },
+      observe: () => undefined,
+    }),
     isClosing: () => false,
   })
   const listener = await listen(app, '127.0.0.1', 0)

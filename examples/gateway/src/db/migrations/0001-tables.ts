@@ -46,8 +46,8 @@ const TABLES = [
     last_play_at bigint, is_info_watched integer not null, primary key (user_id, gate_id)
   )`,
   `create table idempotency_keys (
-    user_id text not null references users (id), key text not null, request_hash text not null, claim_id text not
-    null, reply text, expires_at bigint not null, primary key (user_id, key)
+    user_id text not null references users (id), key text not null, request_hash text not null, reply text not null,
+    expires_at bigint not null, primary key (user_id, key)
   )`,
   'create index idempotency_keys_by_expiry on idempotency_keys (expires_at)',
   `create table service_credentials (

@@ -1,10 +1,18 @@
 import * as z from 'zod'
+import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
-import { isoInstant } from '../http/instant.ts'
+import { instantText, isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import type { PlayerData, PlayerRepository } from './player-repository.ts'
 
-const playerBody = z.object({})
+export const playerAnswer = envelope(
+  z.object({
+    userId: z.string(),
+    userName: z.string(),
+    playerRating: z.int(),
+    playCount: z.int(),
+    updatedAt: isoInstant.describe('When this data or a score last changed.'),
+  }),
+)
 
 /** The part that other clients may see. */
 const previewAnswer = envelope(
@@ -24,19 +32,8 @@ const regionAnswer = envelope(
   }),
 )
 
-export const playerAnswer = envelope(
-  z.object({
-    userId: z.string(),
-    userName: z.string(),
-    playerRating: z.int(),
-    playCount: z.int(),
-    /** When this data or a score last changed. */
-    updatedAt: isoInstant,
-  }),
-)
-
 /** Routes to read a player's account data. */
-export function playerRoutes(players: PlayerRepository): Route[] {
+export function accountRoutes(db: Db): Route[] {
   return [
     route({
       method: 'post',
@@ -49,12 +46,14 @@ export function playerRoutes(players: PlayerRepository): Route[] {
         errors: ['not_found'],
       },
       access: 'user',
-      body: playerBody,
+      body: z.object({}),
       answer: playerAnswer,
       operation: 'user.data',
       async handle({ user }) {
-        const player = await found(players, user.id)
-        return { body: success({ ...player, updatedAt: new Date(player.updatedAt).toISOString() }) }
+        const { id, name, ...row } = await found(db, user.id)
+        const { player_rating: playerRating, play_count: playCount } = row
+        const updatedAt = instantText(row.data_changed_at ?? row.created_at)
+        return { body: success({ userId: id, userName: name, playerRating, playCount, updatedAt }) }
       },
     }),
     route({
@@ -68,14 +67,18 @@ export function playerRoutes(players: PlayerRepository): Route[] {
         errors: ['not_found'],
       },
       access: 'user',
-      body: playerBody,
+      body: z.object({}),
       answer: previewAnswer,
       operation: 'user.data',
       async handle({ user }) {
-        const { userId, userName, playerRating } = await found(players, user.id)
-        const playedAt = await players.lastPlayedAt(userId)
-        const lastPlayDate = playedAt === null ? null : new Date(playedAt).toISOString()
-        return { body: success({ userId, userName, playerRating, isLogin: false as const, lastPlayDate }) }
+        const { id, name, player_rating: playerRating } = await found(db, user.id)
+        const { at } = await db
+          .selectFrom('scores')
+          .select(({ fn }) => fn.max('played_at').as('at'))
+          .where('user_id', '=', id)
+          .executeTakeFirstOrThrow()
+        const lastPlayDate = at === null ? null : instantText(at)
+        return { body: success({ userId: id, userName: name, playerRating, isLogin: false as const, lastPlayDate }) }
       },
     }),
     route({
@@ -88,19 +91,17 @@ export function playerRoutes(players: PlayerRepository): Route[] {
         description: 'Regions are unknown, so the list is empty.',
       },
       access: 'user',
-      body: playerBody,
+      body: z.object({}),
       answer: regionAnswer,
       operation: 'user.data',
-      async handle() {
-        return { body: success({ length: 0, userRegionList: [] }) }
-      },
+      handle: () => ({ body: success({ length: 0, userRegionList: [] }) }),
     }),
   ]
 }
 
-async function found(players: PlayerRepository, userId: string): Promise<PlayerData> {
-  const player = await players.find(userId)
-  // The account was deleted while the request was in flight.
-  if (player === undefined) throw new HttpError('not_found', 'This user no longer exists.')
-  return player
+/** @throws {HttpError} `not_found` if the account was deleted while the request was in flight */
+async function found(db: Db, userId: string) {
+  const row = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst()
+  if (row === undefined) throw new HttpError('not_found', 'This user no longer exists.')
+  return row
 }
