@@ -36,12 +36,19 @@ describe('near limits', () => {
   it('nearLimit is emitted again after tokens came back and in each new window', () => {
     const { quota, clock, near, consume } = heard()
     const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 48 })
+    consume(1)
     reservation.cancel()
-    expect(near).toHaveLength(1)
+    expect(near).toEqual([])
+    const other = quota.reserveSync({ subject: 'u', operation: 'write', cost: 47 })
+    other.commit()
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    quota.reserveSync({ subject: 'u', operation: 'write', cost: 12 }).cancel()
+    clock.at += HOUR
+    near.length = 0
     consume(60)
     clock.at += HOUR
     consume(48)
-    expect(near).toEqual([48, 60, 48].map((used) => `u personal 1h ${used}/60 {"share":0.8}`))
+    expect(near).toEqual([60, 48].map((used) => `u personal 1h ${used}/60 {"share":0.8}`))
   })
 
   it('nearLimit isn’t emitted for free requests, peeks, or unlimited windows', async () => {
@@ -114,9 +121,10 @@ describe('near limits', () => {
     await quota.reserve(chat)
     expect(near).toEqual(['running concurrency 2 true'])
     // A growth takes tokens, and no slot.
-    if (first.status === 'reserved') expect((await first.add(10)).allowed).toBe(true)
-    expect(near.slice(1)).toEqual(['day calendar 30 false'])
-    await first.cancel()
+    if (first.status === 'reserved') expect((await first.add(20)).allowed).toBe(true)
+    expect(near.slice(1)).toEqual([])
+    await first.commit()
+    expect(near.slice(1)).toEqual(['day calendar 40 false'])
     await quota.reserve(chat)
     expect(near.slice(2)).toEqual(['running concurrency 2 true'])
     await quota.close()
@@ -142,11 +150,71 @@ describe('near limits', () => {
       const quota = createQuota({ policy, clock, store: memoryStore({ clock }), thresholds })
       const near: string[] = []
       quota.on('nearLimit', ({ window, threshold }) => near.push(`${window.window} ${threshold.unit}`))
-      await quota.reserve({ subject: 'u', operation: 'chat' })
-      expect(near).toEqual(['1h tokens', 'running slots'])
+      const reservation = await quota.reserve({ subject: 'u', operation: 'chat' })
+      expect(near).toEqual(['running slots'])
+      await reservation.commit()
+      expect(near).toEqual(['running slots', '1h tokens'])
       await quota.close()
     },
   )
+
+  it('nearLimit counts what is final, whatever order reservations are settled in', async () => {
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+    ]) {
+      const { quota, near, consume } = heard()
+      const write = { subject: 'u', operation: 'write', cost: 15 } as const
+      // With all of them 55 of 60 are reserved, and the last one takes the count across 48.
+      const open = await Promise.all([
+        quota.reserve(write),
+        quota.reserve(write),
+        quota.reserve({ ...write, ttlMs: 1 }),
+      ])
+      consume(10)
+      for (const at of order) await open[at]!.commit(12)
+      expect(near).toEqual([])
+      consume(2)
+      expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    }
+  })
+
+  it('nearLimit is emitted by the settlement that leaves the limit near', async () => {
+    const { quota, near } = heard()
+    const write = { subject: 'u', operation: 'write', ttlMs: HOUR } as const
+    const [large, small] = [quota.reserveSync({ ...write, cost: 40 }), quota.reserveSync({ ...write, cost: 15 })]
+    large.commit(35)
+    expect(near).toEqual([])
+    small.commit(13)
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    // The crossing was by one that didn't happen, and the limit was near without it.
+    const before = quota.reserveSync({ ...write, subject: 'v', cost: 47 })
+    const crossing = quota.reserveSync({ ...write, subject: 'v', cost: 1 })
+    quota.consumeSync({ subject: 'v', operation: 'write', cost: 1 })
+    crossing.cancel()
+    expect(near).toHaveLength(1)
+    before.commit()
+    expect(near.slice(1)).toEqual(['v personal 1h 48/60 {"share":0.8}'])
+  })
+
+  it('nearLimit ignores reservations whose hold has expired', async () => {
+    const { quota, clock, near, consume } = heard()
+    quota.reserveSync({ subject: 'u', operation: 'write', cost: 50, ttlMs: 1_000 })
+    clock.at += 1_000
+    consume(30)
+    expect(near).toEqual([])
+    consume(18)
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+  })
+
+  it('nearLimit is emitted for a hold that was resumed, by the commit', async () => {
+    const { quota, near } = heard()
+    const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 50, ttlMs: HOUR })
+    const token = reservation.status === 'reserved' ? reservation.token! : ''
+    await (await quota.resume(token)).commit(48)
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+  })
 
   it('nearLimit is emitted once, also when the count reaches its maximum', async () => {
     const { quota, near, consume } = heard()

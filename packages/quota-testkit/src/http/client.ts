@@ -31,6 +31,8 @@ export interface HttpAsk {
 export interface HttpLog {
   readonly warnings: readonly string[]
   readonly errors: readonly string[]
+  /** Limits that came near, as layer, window and used tokens. */
+  readonly near: readonly string[]
   /** The number of handlers that started. */
   readonly worked: number
 }
@@ -172,6 +174,16 @@ export class HttpClient {
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
       equal(await this.held(subject), 0, `holds of ${subject}`)
+    }
+  }
+
+  /** Waits until a threshold was crossed, and returns the limits that are near. */
+  async untilNear(): Promise<readonly string[]> {
+    const deadline = performance.now() + ENDED_WITHIN_MS
+    for (;;) {
+      const { near } = await this.log()
+      if (near.length > 0 || performance.now() >= deadline) return near
+      await new Promise((resolve) => setTimeout(resolve, 2))
     }
   }
 

@@ -68,6 +68,7 @@ export class HttpApp {
   readonly #moods = new StoreMoods()
   readonly #warnings: string[] = []
   readonly #errors: string[] = []
+  readonly #near: string[] = []
   #worked = 0
   #running = 0
   readonly #gate: Latch = latch()
@@ -108,6 +109,7 @@ export class HttpApp {
     quota.on('waited', ({ size }) => {
       this.#waiting = size
     })
+    quota.on('nearLimit', ({ window: { layer, window, used } }) => this.#near.push(`${layer} ${window} ${used}`))
     const { listeners } = this.scenario.failing ?? {}
     if (listeners !== undefined) {
       const listener = (): unknown => failingTo(listeners, undefined)
@@ -253,7 +255,12 @@ export class HttpApp {
       used: () => Promise.all(this.#engines().map((quota) => usedOf(quota, subject))),
       held: () => Promise.all(this.#engines().map((quota) => heldOf(quota, subject))),
       shadow: () => this.options.quota.settings.update({ shadow: { personal: ['1h'] } }),
-      log: () => ({ warnings: [...this.#warnings], errors: [...this.#errors], worked: this.#worked }),
+      log: () => ({
+        warnings: [...this.#warnings],
+        errors: [...this.#errors],
+        near: [...this.#near],
+        worked: this.#worked,
+      }),
       reached: () => this.#reached.promise,
       left: () => this.#left.promise,
       open: () => this.#gate.open(),

@@ -1,16 +1,32 @@
+import { deepEqual } from 'node:assert/strict'
 import { once } from 'node:events'
 import type { HttpClient } from './client.ts'
-import { type HttpCase, playSteps, plays, withBothStores } from './http-case.ts'
+import { type HttpCase, type HttpStep, playSteps, plays, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 
 const END = { settle: 'end' } as const
 const STREAM = { chunks: ['a', 'b'] } as const
+const ASKED = { path: '/x', operation: 'save', reply: 'asked' } as const
 const COMMITS = { settles: { commit: 2 }, settlesIn: 'middle' } as const
 
 /** Makes a request whose handler breaks its stream, and checks the tokens that stay charged. */
 async function breaks(client: HttpClient, tokens: number): Promise<void> {
   await client.ask('/x').catch(() => undefined)
   await playSteps(client, ['idle', tokens])
+}
+
+/** Requests that cost 9, 3 and 5 of 10. The first one fails. */
+const NEARING: readonly HttpStep[] = [
+  { status: 500, headers: { 'x-cost': '9', 'x-reply': '{"status":500}' } },
+  { status: 200, headers: { 'x-cost': '3' } },
+  { status: 200, headers: { 'x-cost': '5' } },
+]
+
+/** Sends {@link NEARING}, and checks that a threshold is crossed by what stays charged. */
+async function nears(client: HttpClient): Promise<void> {
+  await playSteps(client, NEARING)
+  // An asynchronous store is read first.
+  deepEqual(await client.untilNear(), ['personal 1h 8'])
 }
 
 /** Handlers that settle themselves, and settlement at other times than the head. */
@@ -59,6 +75,12 @@ export const HTTP_SETTLE_CASES: readonly HttpCase[] = withBothStores([
     [{ status: 502 }, 0],
   ),
   plays('settle: end charges a response without a body', saving({ status: 204 }, END), [{ status: 204 }, 5]),
+  { name: 'a threshold is crossed by what stays charged', scenario: { routes: [ASKED] }, run: nears },
+  {
+    name: 'settle: end crosses a threshold by what stays charged',
+    scenario: { routes: [{ ...ASKED, settings: END }] },
+    run: nears,
+  },
   {
     name: 'a stream that breaks after the head of a success stays charged',
     scenario: saving({ ...STREAM, fails: 'middle' }),

@@ -68,6 +68,23 @@ async function own(quota: Quota, canHold = true): Promise<readonly [used: number
   return [first?.used ?? -1, first?.held ?? 0]
 }
 
+/** Listens to own limits that are near. @returns waits until there are so many, and returns them all */
+function nearOf(quota: Quota): (count: number) => Promise<readonly unknown[]> {
+  const near: unknown[] = []
+  let added = (): void => undefined
+  quota.on('nearLimit', ({ subject, window }) => {
+    if (window.layer === 'personal') near.push([subject, window.used])
+    added()
+  })
+  return async (count) => {
+    while (near.length < count)
+      await new Promise<void>((resolve) => {
+        added = resolve
+      })
+    return near
+  }
+}
+
 const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
 
 /** Cases for engines on a store with more abilities than rolling windows. */
@@ -108,18 +125,36 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
   }),
   engineCase('a late commit crosses thresholds with all that it charges', HELD, ['holds'], async (given) => {
     const { quota, advance } = given
+    const near = nearOf(quota)
+    const crossed: unknown[] = []
     for (const actual of [9, 10, 15]) {
       const late = held(await quota.reserve({ ...SMALL, subject: `of ${actual}`, cost: 10, ttlMs: 60_000 }))
       await advance(60_000)
       await quota.holds.sweep()
-      const crossed: unknown[] = []
-      const off = quota.on('nearLimit', ({ window, threshold }) => {
-        if (window.layer === 'personal') crossed.push([window.used, threshold])
-      })
       assert.deepEqual(await late.commit(actual), { charged: actual, uncharged: 0 })
-      off()
-      assert.deepEqual(crossed, [[actual, { share: 0.8 }]])
+      crossed.push([`of ${actual}`, actual])
+      assert.deepEqual(await near(crossed.length), crossed)
     }
+  }),
+  engineCase('thresholds are crossed by what is final, in any process', HELD, ['holds'], async ({ quota, other }) => {
+    const [near, elsewhere] = [quota, other].map(nearOf)
+    assert.ok(near !== undefined && elsewhere !== undefined)
+    const held9 = held(await quota.reserve({ ...SMALL, cost: 9, ttlMs: 60_000 }))
+    await held9.commit(2)
+    const held7 = held(await quota.reserve({ ...SMALL, cost: 7, ttlMs: 60_000 }))
+    await quota.consume({ ...SMALL, cost: 1 })
+    await held7.cancel()
+    const held6 = held(await quota.reserve({ ...SMALL, cost: 6, ttlMs: 60_000 }))
+    await held6.commit(5)
+    assert.deepEqual(await near(1), [['u', 8]])
+    const resumed = held(await quota.reserve({ ...SMALL, subject: 'v', cost: 9, ttlMs: 60_000 }))
+    await (await other.resume(resumed.token ?? '')).commit(8)
+    assert.deepEqual(await elsewhere(1), [['v', 8]])
+    await quota.consume({ subject: 'w', operation: 'look', cost: 8 })
+    assert.deepEqual(await near(2), [
+      ['u', 8],
+      ['w', 8],
+    ])
   }),
   engineCase('an overrun is reported once, with the commit that settled', HELD, ['holds'], async ({ quota, other }) => {
     const overruns: unknown[] = []

@@ -1,4 +1,5 @@
 import type { DecisionFrame } from '../decision/decide.ts'
+import type { AdmittedDecision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
@@ -19,6 +20,7 @@ import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Demands, type TakeDemand } from './decide/demands.ts'
 import { Fallback } from './decide/fallback.ts'
+import { type ChargeOf, NearLimits } from './decide/near-limits.ts'
 import { Outages } from './decide/outages.ts'
 import { Reports } from './decide/reports.ts'
 import { CallDeadline } from './decide/store-call.ts'
@@ -28,6 +30,7 @@ import { unsupported } from './decide/unsupported.ts'
 import { Events } from './events.ts'
 import { noteOpen } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
+import type { QuotaRequest } from './requests.ts'
 import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
 import { identityOf, Reservations } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
@@ -52,6 +55,7 @@ export class EngineComponents {
   readonly live: LiveSettings
   readonly periods: LivePeriods
   readonly reports: Reports
+  readonly near: NearLimits
   readonly demands: Demands
   readonly takes: Takes
   readonly calls: CounterCalls
@@ -89,7 +93,13 @@ export class EngineComponents {
     this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadline, frames } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
-    this.reports = new Reports({ policy, events, stopwatch, live, thresholds, outages })
+    this.reports = new Reports({ policy, events, stopwatch, outages })
+    this.near = new NearLimits({
+      policy,
+      events,
+      thresholds: () => live.compiled.settings.thresholds ?? thresholds,
+      read: (of, costs) => this.#read(of, costs),
+    })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy), clock)
     this.#closed = noteOpen({ policy, isUnnamed }, this.store, (message) => options.logger.warn(`quota: ${message}`))
@@ -100,7 +110,7 @@ export class EngineComponents {
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync, can: this.store.can })
-    const { demands, reports } = this
+    const { demands, reports, near } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#refund(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync, demands, late })
@@ -109,6 +119,7 @@ export class EngineComponents {
       live,
       frames,
       reports,
+      near,
       fallback,
       clock,
       // Posted at most once, even if it gets lost.
@@ -122,6 +133,7 @@ export class EngineComponents {
       demands,
       takes,
       decisions,
+      near,
       endWithoutStore: (ttlMs = options.holdTtlMs) => clock.now() + check.ttl(ttlMs),
       hold: (identity, endsAt) => this.hold(identity, endsAt),
       freed: this.freed,
@@ -130,6 +142,11 @@ export class EngineComponents {
 
   hold(identity: HoldIdentity, endsAt: number): HoldHandle {
     return new HoldHandle(this, identity, endsAt)
+  }
+
+  /** @throws {QuotaError} if a request can't be consumed */
+  checkConsumable(request: QuotaRequest): void {
+    this.check.consumable(this.check.operation(request, this.live.compiled), request)
   }
 
   async close(): Promise<void> {
@@ -153,6 +170,18 @@ export class EngineComponents {
       },
     } satisfies ConstructorParameters<typeof LiveSettings>[2]
     return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
+  }
+
+  /** Reads a subject's limits, as after a charge. */
+  *#read({ subject, set, operation, plan }: ChargeOf, costs: readonly number[]): Task<AdmittedDecision> {
+    const { calls, decisions } = this
+    const startedAt = yield* calls.ready()
+    const quotas = yield* calls.quotasOf(subject, plan, startedAt)
+    return decisions.charged(
+      { subject, set, operation, plan, costs },
+      quotas,
+      yield* calls.read(subject, set, quotas, startedAt),
+    )
   }
 
   /**

@@ -108,7 +108,7 @@ class QuotaEngine implements Quota {
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
       const { policy, reports } = this.#components
-      reports.decided(decision, { set: setOf(policy.categories.indexOf(decision.category)), costs: [] }, startedAtMs)
+      reports.decided(decision, { set: setOf(policy.categories.indexOf(decision.category)) }, startedAtMs)
     }
     return decision
   }
@@ -296,15 +296,14 @@ class QuotaEngine implements Quota {
     return this.#closing
   }
 
-  /**
-   * Charges through a reservation that is never settled, so that the charge can be refunded if the signal aborts first.
-   */
+  /** Consumes by a reservation, which is refunded if the signal aborts first. Its commit calls no store. */
   async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
-    const { live, check } = this.#components
-    check.consumable(check.operation(request, live.compiled), request)
-    return (await this.reserve(request)).decision as Decision
+    this.#components.checkConsumable(request)
+    const reservation = await this.reserve(request)
+    if (reservation.status === 'reserved') await reservation.commit()
+    return reservation.decision as Decision
   }
 
   #requireOpen(): void {

@@ -20,7 +20,7 @@ export interface QuotaEvents<C extends Counting = Counting> {
    * The decision's `shadowed` has these limits.
    */
   shadowed: Decision<C>
-  /** A charge took a limit across a threshold. See `thresholds` in the options and the settings. */
+  /** A final charge took a limit across a threshold: a reservation counts at its commit. See `thresholds` in the options and the settings. */
   nearLimit: NearLimit<C>
   /** The effective settings changed. */
   settings: VersionedSettings<C>

@@ -263,11 +263,12 @@ export interface ResetOptions<C extends Counting = Counting> {
   readonly category?: C['names']['category'] | undefined
 }
 
-/** A charge took a window or slots across a threshold of the limit. */
+/** A final charge took a window or slots across a threshold of the limit. */
 export interface NearLimit<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
+  /** The decision about the request whose charge made the crossing. */
   readonly decision: Decision<C>
-  /** The window after the charge. */
+  /** The window when the event is emitted. What open reservations hold is included. */
   readonly window: WindowStatus<C>
   readonly threshold: Threshold<C>
 }

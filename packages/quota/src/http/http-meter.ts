@@ -316,7 +316,9 @@ export class HttpMeter<Request> {
       const reservation = await queueOf(quota).reserve(waits)
       const { decision } = reservation
       if (decision === undefined) throw new QuotaError('quota_unavailable', 'too many requests are already waiting')
-      return this.#admitted(request, settle === 'charge-first' ? uncancellable(decision) : takenOf(reservation))
+      if (settle !== 'charge-first') return this.#admitted(request, takenOf(reservation))
+      if (reservation.status === 'reserved') await reservation.commit()
+      return this.#admitted(request, uncancellable(decision))
     } catch (error) {
       if (gone.signal.aborted && error === gone.signal.reason) return GONE
       return this.#failed(request, error)

@@ -18,6 +18,7 @@ import type { HeldWindowStatus, QuotaStatus } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
+import type { NearLimits } from './near-limits.ts'
 import type { Reports } from './reports.ts'
 import type { Replied, StoreFailure } from './takes.ts'
 
@@ -25,6 +26,7 @@ export interface DecisionsDeps {
   readonly live: LiveSettings
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
+  readonly near: NearLimits
   readonly fallback: Fallback
   readonly clock: Clock
   /** Charges the store for what was spent during an outage. Never throws. */
@@ -45,15 +47,20 @@ export class Decisions {
     this.#deps = deps
   }
 
-  /** Returns the decision for a reply, and reports it to listeners. Without a reply, the failure policy decides. */
-  of(demand: TakeDemand, reply: Replied): Decision {
-    const { frames, reports, fallback, post } = this.#deps
+  /**
+   * Returns the decision for a reply, and reports it to listeners. Without a reply, the failure policy decides.
+   *
+   * @param isFinal whether the charge can't be settled
+   */
+  of(demand: TakeDemand, reply: Replied, isFinal = true): Decision {
+    const { frames, reports, near, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
     const frame = frames[categoryOf(demand.set)]!
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
     if (fallback.remembers) for (const posting of fallback.seen(demand, reply)) post(posting)
     reports.decided(decision, demand, demand.startedAtMs)
+    if (decision.allowed && isFinal) near.charged(decision, demand.costs)
     return decision
   }
 
@@ -66,6 +73,18 @@ export class Decisions {
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
     return admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'free')
+  }
+
+  /** Returns the decision of a charge that the counters include. */
+  charged(
+    of: Pick<Demand, 'subject' | 'set' | 'operation' | 'plan' | 'costs'>,
+    quotas: Quotas,
+    read: Read,
+  ): AdmittedDecision {
+    const { live, frames } = this.#deps
+    const { periods } = read.request
+    const demand = { ...of, quotas, periods, settingsVersion: live.compiled.settings.version }
+    return admitted(demand, read.reply, frames[categoryOf(of.set)]!, 'store')
   }
 
   /** Returns the decision that a request would get now. */

@@ -9,6 +9,7 @@ import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
+import type { NearLimits } from '../decide/near-limits.ts'
 import type { Reports } from '../decide/reports.ts'
 import type { Task } from '../decide/task.ts'
 import type { CommitResult } from '../requests.ts'
@@ -25,6 +26,7 @@ export interface HoldDeps {
   readonly periods: LivePeriods
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
+  readonly near: NearLimits
   readonly freed: (set: number, subject: Subject) => void
 }
 
@@ -77,12 +79,14 @@ export class HoldHandle implements Settleable {
   }
 
   *extend(ttlMs: number = this.ttlMs): Task<number> {
-    const { calls, check } = this.#deps
+    const { calls, check, near } = this.#deps
     const { subject, id } = this.#identity
     const request = { subject, id, ttlMs: check.ttl(ttlMs) }
     const { outcome, endsAt } = yield* calls.holds((holds) => holds.extend(request))
     if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
     this.endsAt = endsAt
+    const charge = near.holdOf(id.nonce)
+    if (charge !== undefined) charge.endsAt = endsAt
     return endsAt
   }
 
@@ -113,7 +117,9 @@ export class HoldHandle implements Settleable {
       (holds, request) => holds.settle(request),
     )
     this.#freed(as, reply)
-    return this.#settled(request, reply)
+    const result = this.#settled(request, reply)
+    this.#near(request, reply)
+    return result
   }
 
   #freed(as: SettleAs, { outcome, reserved, charged }: SettleHoldReply): void {
@@ -132,13 +138,16 @@ export class HoldHandle implements Settleable {
     }
     const decision =
       outcome === 'held' ? admitted(demand, reply, this.#frame, 'store') : refused(demand, reply, this.#frame)
-    this.#deps.reports.decided(decision, demand, undefined)
+    const { reports, near } = this.#deps
+    reports.decided(decision, demand, undefined)
+    const charge = near.holdOf(request.id.nonce)
+    if (decision.allowed && charge !== undefined) near.grown(charge, decision, request.costs)
     return decision
   }
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   #settled(request: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
-    const { outcome, added, states } = reply
+    const { outcome, added } = reply
     const { units } = this.#deps.check
     const shown = (vector: readonly number[]): Amount => amountOf(units, vector)
     const { subject, operation } = this.#identity
@@ -155,16 +164,27 @@ export class HoldHandle implements Settleable {
     const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
     // The commit that settled has already reported the charge, so a repeat doesn't.
     if (added === undefined) return result
-    const { reports } = this.#deps
     const { category } = this.#frame
     if (reply.reserved.some((amount, unit) => reply.charged[unit]! + reply.uncharged[unit]! > amount)) {
-      reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
-    }
-    if (states.length > 0 && added.some((amount) => amount > 0)) {
-      const demand = this.#demand(request, [...added, 0])
-      reports.added(admitted(demand, reply, this.#frame, 'store'), demand)
+      this.#deps.reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
     }
     return result
+  }
+
+  /** Reports limits that the settlement took across thresholds. */
+  #near(request: SettleHoldRequest, reply: SettleHoldReply): void {
+    const { near } = this.#deps
+    const { added, states, charged } = reply
+    const charge = near.ended(request.id.nonce)
+    let more: Parameters<NearLimits['settled']>[1]
+    if (states.length > 0 && added?.some((amount) => amount > 0) === true) {
+      const costs = [...added, 0]
+      more = { decision: admitted(this.#demand(request, costs), reply, this.#frame, 'store'), costs }
+    }
+    if (charge !== undefined) near.settled(charge, more)
+    else if (more !== undefined) near.charged(more.decision, more.costs)
+    // The process that reserved it doesn't see the commit.
+    else if (added !== undefined && request.as === 'committed') near.committed(this.#identity, [...charged, 0])
   }
 
   /** The additional charge, as a demand. */

@@ -7,6 +7,7 @@ import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
+import type { NearLimits, OpenCharge } from '../decide/near-limits.ts'
 import type { Purpose, Replied, StoreFailure, Takes } from '../decide/takes.ts'
 import { answered, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
@@ -37,7 +38,7 @@ export class Reservations {
    * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
    */
   of(demand: TakeDemand, reply: Replied, run: Run): Reservation {
-    const { decisions } = this.#deps
+    const { decisions, near } = this.#deps
     if (reply.outcome === 'failed') return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
@@ -51,15 +52,19 @@ export class Reservations {
     if (outcome === 'conflict') {
       throw new QuotaError('id_conflict', `the id was used for another operation or cost than "${demand.operation}"`)
     }
-    const decision = decisions.of(demand, reply)
+    const decision = decisions.of(demand, reply, false)
     if (!decision.allowed) return refusedReservation(run, decision)
     if (demand.hold !== undefined) {
-      return this.#held(decision, this.#deps.hold(identityOf(demand), reply.endsAt!), run)
+      const identity = identityOf(demand)
+      const endsAt = reply.endsAt!
+      near.reserved(demand, decision, demand.costs, { nonce: identity.id.nonce, endsAt })
+      return this.#held(decision, this.#deps.hold(identity, endsAt), run)
     }
     const { subject, set, quotas, id } = demand
     const { layers } = quotas
     const settlement: Settlement = (refunds, as) => ({ subject, set, layers, states, refunds, as, id })
-    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined }), run)
+    const open = near.reserved(demand, decision, demand.costs)
+    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined, open }), run)
   }
 
   /** Makes a reservation that costs nothing and has nothing to settle. */
@@ -97,6 +102,7 @@ interface ChargeDeps {
   readonly demands: Demands
   readonly takes: Takes
   readonly decisions: Decisions
+  readonly near: NearLimits
   /**
    * Returns when a hold would expire that the failure policy admitted without the store.
    *
@@ -113,6 +119,13 @@ interface ChargeDeps {
  */
 type Settlement = (refunds: readonly number[], as: SettleAs) => SettleRequest | undefined
 
+/** How a charge differs from others. */
+interface ChargeKind {
+  readonly isNamed?: boolean
+  readonly isUnrecorded?: boolean
+  readonly open?: OpenCharge | undefined
+}
+
 /** A reservation that isn't a hold. It stays charged unless its holder refunds it. */
 class Charge implements Settleable {
   readonly isNamed: boolean
@@ -123,12 +136,13 @@ class Charge implements Settleable {
   readonly #settlement: Settlement
   /** Whether it should be a hold, but the failure policy admitted it and the store has no record. */
   readonly #isUnrecorded: boolean
+  readonly #open: OpenCharge | undefined
 
   constructor(
     deps: ChargeDeps,
     demand: TakeDemand,
     settlement: Settlement,
-    { isNamed = false, isUnrecorded = false }: { readonly isNamed?: boolean; readonly isUnrecorded?: boolean } = {},
+    { isNamed = false, isUnrecorded = false, open }: ChargeKind = {},
   ) {
     this.isNamed = isNamed
     this.#deps = deps
@@ -136,6 +150,7 @@ class Charge implements Settleable {
     this.#reserved = demand.costs.slice(0, -1)
     this.#settlement = settlement
     this.#isUnrecorded = isUnrecorded
+    this.#open = open
   }
 
   /** @throws {QuotaError} `invalid_cost`, `commit_above_reservation` */
@@ -148,7 +163,7 @@ class Charge implements Settleable {
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
-    const { calls, check, sync } = this.#deps
+    const { calls, check, near, sync } = this.#deps
     const { units } = check
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
@@ -162,6 +177,7 @@ class Charge implements Settleable {
       else if (request !== undefined) yield* calls.settle(request)
     }
     if (isLess) this.#deps.freed(this.#demand.set, this.#demand.subject)
+    if (this.#open !== undefined) near.settled(this.#open)
     return { charged: amountOf(units, charged), uncharged: amountOf(units, uncharged) }
   }
 
