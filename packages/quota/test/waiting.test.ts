@@ -11,7 +11,7 @@ import {
   type QuotaOptions,
   simpleQuota,
 } from '../src/index.ts'
-import type { QuotaStore } from '../src/store.ts'
+import type { AsyncSettingsStore, QuotaStore } from '../src/store.ts'
 import { waitingQueue } from '../src/waiting.ts'
 import { asAnotherProcess, asyncStore } from './support.ts'
 import { FakeTime } from './waiting/fake-time.ts'
@@ -80,6 +80,42 @@ describe('the waiting queue', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(await statusOf(fourth)).toBe('reserved')
     expect(queue.size).toBe(0)
+    await quota.close()
+  })
+
+  it('a request whose settings are read keeps its place before later ones whose settings are cached', async () => {
+    const settings = memorySettings()
+    let release = (): void => undefined
+    const slow = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const settingsStore: AsyncSettingsStore = {
+      sync: false,
+      isMarked: false,
+      read: async () => settings.read(),
+      write: async (document, options) => settings.write(document, options),
+      async readSubject(layer, key) {
+        if (key === 'ada') await slow
+        return settings.readSubject(layer, key)
+      },
+      writeSubject: async (layer, key, document, options) => settings.writeSubject(layer, key, document, options),
+      watch: (listener) => settings.watch(listener),
+    }
+    const quota = engine({ settingsStore })
+    const queue = waitingQueue(quota)
+    await queue.reserve({ subject: 'eve', operation: 'call', cost: { requests: 1, tokens: 20 } })
+    // The service has 10 tokens left: enough for one of them.
+    const order: string[] = []
+    const reserve = (subject: string) =>
+      queue.reserve({ subject, operation: 'call' }).then(({ status }) => order.push(`${subject} ${status}`))
+    const both = [reserve('ada'), reserve('eve')]
+    await vi.advanceTimersByTimeAsync(0)
+    release()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(order).toEqual(['ada reserved'])
+    await vi.advanceTimersByTimeAsync(1_000)
+    await Promise.all(both)
+    expect(order).toEqual(['ada reserved', 'eve reserved'])
     await quota.close()
   })
 

@@ -6,9 +6,11 @@ import type { Alarm, Place, Waiter } from './waiter.ts'
 export interface Flight {
   readonly needs: readonly Need[]
   readonly at: number
+  /** Whether it reads settings before it calls the store of the counters. */
+  readonly isReading: boolean
 }
 
-const NO_FLIGHT: Flight = { needs: [], at: 0 }
+const NO_FLIGHT: Flight = { needs: [], at: 0, isReading: false }
 
 /** How long a lane is closed after a refusal. */
 export interface Closing {
@@ -72,14 +74,16 @@ export class Lane {
     if (now < this.retryAt && waiter.needs[at]!.cost >= this.#refusedCost) return 'limit'
     const first = this.places.first?.waiter
     if (first !== undefined && first !== waiter && first.isBefore(waiter)) return 'order'
-    return this.#unsure > 0 && !this.#mayFollow({ needs: waiter.needs, at }, turn) ? 'flights' : undefined
+    return this.#unsure > 0 && !this.#mayFollow(waiter.needs, at, turn) ? 'flights' : undefined
   }
 
   /**
    * Whether another attempt can follow those in flight. Stores decide attempts that are sent together in order. If one
-   * is refused, so is a later one with the same or higher cost of the same limits, from this one to the widest.
+   * is refused, so is a later one with the same or higher cost of the same limits, from this one to the widest. An
+   * attempt that still reads settings calls the store later, so none can follow it.
    */
-  #mayFollow({ needs, at }: Flight, turn: number): boolean {
+  #mayFollow(needs: readonly Need[], at: number, turn: number): boolean {
+    if (this.#last.isReading) return false
     const before = this.#last.needs.slice(this.#last.at)
     const isSent = turn === this.#turn && this.#unsure < this.#most && before.length === needs.length - at
     return isSent && before.every(({ lane, cost }, i) => lane === needs[at + i]!.lane && cost <= needs[at + i]!.cost)

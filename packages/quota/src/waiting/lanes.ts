@@ -229,22 +229,23 @@ export class Lanes {
 
   #try(waiter: Waiter): void {
     try {
+      const isReading = !this.#quota.sync && !this.#door.demand(waiter.request).hasSubjectSettings
       const answer = this.#door.attempt(waiter.request)
-      if (isPromiseLike(answer)) this.#fly(waiter, answer)
+      if (isPromiseLike(answer)) this.#fly(waiter, answer, isReading)
       else this.#answered(waiter, answer, false)
     } catch (error) {
       this.#failed(waiter, error)
     }
   }
 
-  #fly(waiter: Waiter, answer: PromiseLike<Reservation>): void {
+  #fly(waiter: Waiter, answer: PromiseLike<Reservation>, isReading: boolean): void {
     waiter.isFlying = true
     const sentAt = this.#events
     const turn = this.#turns.send()
     const { needs } = waiter
     const lanes = needs.map((need) => this.#laneOf(need))
     const isSure = lanes.every((lane, at) => lane.isSafe(needs[at]!.cost))
-    for (const [at, lane] of lanes.entries()) lane.sent({ needs, at }, isSure, turn, systemStopwatch())
+    for (const [at, lane] of lanes.entries()) lane.sent({ needs, at, isReading }, isSure, turn, systemStopwatch())
     this.#leave(waiter, 0)
     const land = (answered: (isOutdated: boolean) => void): void => {
       waiter.isFlying = false
