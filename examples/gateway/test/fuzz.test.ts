@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Json } from '../src/openapi/schemas.ts'
 import { arbitraryOf, type JsonValue, nearly } from './support/arbitrary-of-schema.ts'
 import { documentOf } from './support/documents.ts'
 import { ADMIN_TOKEN, type Answer, databaseOf, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+import type { Json } from './support/json-schema.ts'
 
 const IS_DEEP = process.env.QUOTA_TEST_DEEP === '1'
 /** Requests for each operation. */

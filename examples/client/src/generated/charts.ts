@@ -115,6 +115,16 @@ export interface components {
             /** @constant */
             status: "alive";
         };
+        ReadyAnswer: {
+            /** @constant */
+            status: "ready";
+        };
+        ListChartsAnswer: {
+            items: components["schemas"]["Chart"][];
+            total: number;
+            page: number;
+            limit: number;
+        };
         Chart: {
             chartKey: string;
             /** @description standard and DX music share one id */
@@ -142,49 +152,19 @@ export interface components {
             } | null;
             dxScoreMax: number | null;
         };
-        Error: {
-            /** @description What went wrong. */
-            message: string;
-        };
-        ListChartsAnswer: {
-            items: components["schemas"]["Chart"][];
-            total: number;
-            page: number;
-            limit: number;
-        };
         OpenApiAnswer: {
             openapi: string;
         } & {
             [key: string]: unknown;
         };
-        ReadyAnswer: {
-            /** @constant */
-            status: "ready";
+        Error: {
+            /** @description What went wrong. */
+            message: string;
         };
     };
     responses: {
-        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description `internal_error`: Something went wrong on our side. */
         InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `not_found`: This path does not exist. */
-        NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -225,6 +205,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `unauthorized`: The credential is missing or invalid. */
         Unauthorized: {
             headers: {
@@ -246,25 +236,26 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `not_found`: This path does not exist. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
     headers: {
-        /**
-         * @description Whole seconds to wait before retrying.
-         * @example 1800
-         */
-        "Retry-After": number;
-        /**
-         * @description The required credential.
-         * @example Bearer
-         */
-        "WWW-Authenticate": string;
-        /**
-         * @description The request's id in our log: the one that the client sent, or a new one.
-         * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
-         */
+        /** @description The request's id in our log: the one that the client sent, or a new one. */
         "X-Request-Id": string;
+        /** @description Whole seconds to wait before retrying. */
+        "Retry-After": number;
+        /** @description The required credential. */
+        "WWW-Authenticate": string;
     };
     pathItems: never;
 }

@@ -1115,6 +1115,1087 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        UpsertMusicBody: {
+            /** @description For an upload in parts: its scores are kept, but not stored or charged yet. */
+            sessionId?: string | null;
+            musicList: {
+                /** @description Id of the music; with `level` it names a chart. */
+                musicId: number;
+                /**
+                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                 * @enum {number}
+                 */
+                level: 0 | 1 | 2 | 3 | 4 | 10;
+                /** @description A percentage from 0 to 101 (`100.5`), or percent x 10000 as a whole number above 10000 (`1005000`); either as a number or as text. */
+                achievement: number | string;
+                /** @description The DX score. With `fuzzy`, a number of stars, 0 to 5, which means the lowest score with them. */
+                dxScore: number;
+                /**
+                 * @description A name or its number: 0 none, 1 fc, 2 fcp, 3 ap, 4 app.
+                 * @enum {string|number}
+                 */
+                comboStatus?: "none" | 0 | "fc" | 1 | "fcp" | 2 | "ap" | 3 | "app" | 4;
+                /**
+                 * @description A name or its number: 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync.
+                 * @enum {string|number}
+                 */
+                syncStatus?: "none" | 0 | "fs" | 1 | "fsp" | 2 | "fsd" | 3 | "fsdp" | 4 | "sync" | 5 | "fdx" | "fdxp";
+                /**
+                 * @description Whether `dxScore` counts stars.
+                 * @default false
+                 */
+                fuzzy?: boolean;
+            }[];
+        };
+        DeleteMusicBody: {
+            musicList: {
+                /** @description Id of the music; with `level` it names a chart. */
+                musicId: number;
+                /**
+                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                 * @enum {number}
+                 */
+                level: 0 | 1 | 2 | 3 | 4 | 10;
+            }[];
+        } | {
+            /** @description Id of the music; with `level` it names a chart. */
+            musicId: number;
+            /**
+             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+             * @enum {number}
+             */
+            level: 0 | 1 | 2 | 3 | 4 | 10;
+        };
+        ReadMusicBody: Record<string, never>;
+        ClearMusicBody: {
+            /** @constant */
+            confirm: true;
+        };
+        CreateUploadSessionBody: {
+            /** @description How many scores you will send. Absent: the check ends the upload. */
+            expected?: number | null;
+        };
+        CheckUploadSessionBody: {
+            /**
+             * Format: uuid
+             * @description The id from `POST /v1/upsert/session`.
+             */
+            sessionId: string;
+        };
+        ReadUserBody: Record<string, never>;
+        PreviewUserBody: Record<string, never>;
+        ListRegionsBody: Record<string, never>;
+        BuyTicketBody: {
+            /** @enum {number} */
+            chargeId?: 2 | 3 | 5;
+            /** @enum {number} */
+            charge?: 2 | 3 | 5;
+        };
+        ReadTicketsBody: Record<string, never>;
+        ClearTicketsBody: Record<string, never>;
+        ReadItemsBody: Record<string, never>;
+        ReadGatesBody: Record<string, never>;
+        UpdateLxBody: {
+            /** @description The player's own token. */
+            key: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
+        };
+        UpdateFishBody: {
+            /** @description The player's import token. */
+            token: string;
+        } | {
+            /** @description An access token of the source's OAuth. */
+            accessToken: string;
+        };
+        ReplaceSettingsBody: {
+            /**
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Not scaled. Required in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            site: {
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Prices in tokens that differ from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+        };
+        QuotaTable: {
+            personal: components["schemas"]["CategoryTokens"];
+            site: components["schemas"]["CategoryTokens"];
+        };
+        CategoryTokens: {
+            read: components["schemas"]["WindowTokens"];
+            write: components["schemas"]["WindowTokens"];
+        };
+        WindowTokens: {
+            "1h": number;
+            "5h": number;
+            "1d": number;
+        };
+        PatchSettingsBody: {
+            mode?: unknown;
+            base?: unknown;
+            custom?: unknown;
+            site?: unknown;
+            prices?: unknown;
+        };
+        ReplaceUserQuotaBody: {
+            /** @default {} */
+            overrides?: {
+                read?: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h"?: number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h"?: number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d"?: number | null;
+                };
+                write?: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h"?: number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h"?: number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d"?: number | null;
+                };
+            };
+            /** @default false */
+            bypassSite?: boolean;
+        };
+        ResetUserQuotaBody: {
+            /**
+             * @description Default: the user's own.
+             * @enum {string}
+             */
+            layer?: "personal" | "site";
+            /**
+             * @description Default: all.
+             * @enum {string}
+             */
+            category?: "read" | "write";
+        };
+        PutUserBody: {
+            name?: string;
+            /** @enum {string} */
+            role?: "player" | "admin";
+            /** @description `true`: all credentials are rejected with a 403. */
+            disabled?: boolean;
+            qq?: number | null;
+        };
+        ChangeBalanceBody: {
+            add?: number;
+            set?: number;
+            /** @description With `set`: only set it if the balance is this. */
+            from?: number;
+        };
+        IssueTokenBody: {
+            label?: string;
+        };
+        IssueBotBody: {
+            name: string;
+        };
+        IssueChartKeyBody: {
+            name: string;
+        };
+        HealthAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @constant */
+                status: "ok";
+                version: string;
+            };
+        };
+        AliveAnswer: {
+            /** @constant */
+            status: "alive";
+        };
+        ReadyAnswer: {
+            /** @constant */
+            status: "ready";
+        };
+        UpsertMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Scores that were created or updated. */
+                uploadedMusicCount: number;
+                /** @description Scores that already existed and are equal. */
+                skippedMusicCount: number;
+                results: {
+                    musicId: number;
+                    level: number;
+                    /** @enum {string} */
+                    status: "created" | "updated" | "unchanged";
+                    score: components["schemas"]["Score"];
+                }[];
+                /** @description Present with `sessionId`: what was received so far. Nothing is stored before `POST /v1/upsert/check`. */
+                session?: {
+                    /** Format: uuid */
+                    sessionId: string;
+                    /** Format: date-time */
+                    expiresAt: string;
+                    expected: number | null;
+                    /** @description Scores received, of different charts. */
+                    receivedMusicCount: number;
+                    /** @description The charge for all of them. */
+                    tokensHeld: number;
+                };
+            };
+        };
+        Score: {
+            /** @description Id of the music; with `level` it names a chart. */
+            musicId: number;
+            /**
+             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+             * @enum {number}
+             */
+            level: 0 | 1 | 2 | 3 | 4 | 10;
+            /** @enum {string} */
+            type: "standard" | "dx" | "utage";
+            /** @description Absent if the chart is unknown. */
+            title?: string;
+            /** @description Percent x 10000: 1005000 is 100.5 %. */
+            achievement: number;
+            dxScore: number;
+            /** @description Three times the notes; `null`: the notes are unknown. */
+            dxScoreMax: number | null;
+            /** @description Stars of the DX score; `null` without a maximum. */
+            dxStar: number | null;
+            /**
+             * @description `fuzzy`: computed from stars.
+             * @enum {string}
+             */
+            dxScoreSource: "exact" | "fuzzy" | "unknown";
+            /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
+            comboStatus: number;
+            /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
+            syncStatus: number;
+            /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
+            scoreRank: number;
+            /** @description `null`: unknown. */
+            playCount: number | null;
+            /**
+             * @description The last source of the score.
+             * @enum {string}
+             */
+            source: "api" | "lx" | "fish" | "bot";
+            /** @description ISO 8601 UTC; `null`: unknown. */
+            playedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it last changed, ISO 8601 UTC.
+             */
+            updatedAt: string;
+        };
+        /** @description A window has too few tokens left. Nothing was charged. */
+        QuotaExceeded: {
+            /** @constant */
+            error: "quota_exceeded";
+            msg: string;
+            retryAfterSeconds: number;
+            /** @description `false`: the price is above the limit itself, so waiting will not help. */
+            retryable?: boolean;
+            quota: {
+                scope: string;
+                category: string;
+                window: string;
+                limit: number;
+                used: number;
+                requested: number;
+                /** Format: date-time */
+                resetAt: string;
+                /** @description `yyyy-MM-dd HH:mm:ss` in `timeZone`. */
+                retryAtBeijing: string;
+                timeZone: string;
+                /**
+                 * Format: date-time
+                 * @description The same as `resetAt`.
+                 */
+                retryAt: string;
+                /** @description The window in the language of `msg`: `1-Hour`, `1 小时`. */
+                windowLabel: string;
+            };
+        };
+        DeleteMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Scores that were deleted. */
+                deletedMusicCount: number;
+                results: {
+                    musicId: number;
+                    level: number;
+                    /** @enum {string} */
+                    status: "deleted" | "not_found";
+                }[];
+            };
+        };
+        ReadMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userMusicDetailList: {
+                    /** @description Id of the music; with `level` it names a chart. */
+                    musicId: number;
+                    /**
+                     * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
+                     * @enum {number}
+                     */
+                    level: 0 | 1 | 2 | 3 | 4 | 10;
+                    /** @enum {string} */
+                    type: "standard" | "dx" | "utage";
+                    /** @description Absent if the chart is unknown. */
+                    title?: string;
+                    /** @description Percent x 10000: 1005000 is 100.5 %. */
+                    achievement: number;
+                    dxScore: number;
+                    /** @description Three times the notes; `null`: the notes are unknown. */
+                    dxScoreMax: number | null;
+                    /** @description Stars of the DX score; `null` without a maximum. */
+                    dxStar: number | null;
+                    /**
+                     * @description `fuzzy`: computed from stars.
+                     * @enum {string}
+                     */
+                    dxScoreSource: "exact" | "fuzzy" | "unknown";
+                    /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
+                    comboStatus: number;
+                    /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
+                    syncStatus: number;
+                    /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
+                    scoreRank: number;
+                    /** @description `null`: unknown. */
+                    playCount: number | null;
+                    /**
+                     * @description The last source of the score.
+                     * @enum {string}
+                     */
+                    source: "api" | "lx" | "fish" | "bot";
+                    /** @description ISO 8601 UTC; `null`: unknown. */
+                    playedAt: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When it last changed, ISO 8601 UTC.
+                     */
+                    updatedAt: string;
+                    /** @description The same as `dxScoreMax`. */
+                    deluxscoreMax: number | null;
+                }[];
+            };
+        };
+        ClearMusicAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                clearedCount: number;
+            };
+        };
+        CreateUploadSessionAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** Format: uuid */
+                sessionId: string;
+                /** Format: date-time */
+                expiresAt: string;
+                expected: number | null;
+            };
+        };
+        CheckUploadSessionAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** Format: uuid */
+                sessionId: string;
+                /**
+                 * @description `open`: not complete; `storing`: check again; `done`: stored and charged.
+                 * @enum {string}
+                 */
+                status: "open" | "storing" | "done";
+                /** @description When an open session expires; `null`: it doesn't. */
+                expiresAt: string | null;
+                expected: number | null;
+                /** @description Scores received, of different charts. */
+                receivedMusicCount: number;
+                /** @description Scores that were created or updated; `null`: not known yet. */
+                uploadedMusicCount: number | null;
+                /** @description Scores that already existed and are equal. */
+                skippedMusicCount: number | null;
+                /** @description The charge for all scores; `null`: not charged yet. */
+                tokensCharged: number | null;
+            };
+        };
+        ReadUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                playCount: number;
+                /**
+                 * Format: date-time
+                 * @description When this data or a score last changed.
+                 */
+                updatedAt: string;
+            };
+        };
+        PreviewUserAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                userId: string;
+                userName: string;
+                playerRating: number;
+                /**
+                 * @description Always false: no one plays through this service.
+                 * @constant
+                 */
+                isLogin: false;
+                /** @description According to scores with a known time; `null`: unknown. */
+                lastPlayDate: string | null;
+            };
+        };
+        ListRegionsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @description Length of the list. */
+                length: number;
+                userRegionList: {
+                    regionId: number;
+                    playCount: number;
+                    /** Format: date-time */
+                    created: string;
+                }[];
+            };
+        };
+        BuyTicketAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /**
+                 * @description The ticket's `chargeId`.
+                 * @enum {number}
+                 */
+                charge: 2 | 3 | 5;
+                /** @description Tokens of the quota. */
+                tokensCharged: number;
+                /** @description The remaining credits. */
+                balance: number;
+            };
+        };
+        ReadTicketsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                userChargeList: {
+                    /** @enum {number} */
+                    chargeId: 2 | 3 | 5;
+                    stock: number;
+                    /** Format: date-time */
+                    purchaseDate: string;
+                    /** Format: date-time */
+                    validDate: string;
+                }[];
+            };
+        };
+        ClearTicketsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                clearedCount: number;
+            };
+        };
+        ListChargeQueueAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                queue: {
+                    chargeId: number;
+                }[];
+            };
+        };
+        ReadItemsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                userItemList: {
+                    /** @enum {number} */
+                    itemKind: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 15;
+                    itemId: number;
+                    stock: number;
+                    isValid: boolean;
+                }[];
+            };
+        };
+        ReadGatesAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                length: number;
+                userKaleidxScopeList: {
+                    /** @enum {number} */
+                    gateId: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
+                    isGateFound: boolean;
+                    isKeyFound: boolean;
+                    isClear: boolean;
+                    totalRestLife: number;
+                    totalAchievement: number;
+                    totalDeluxscore: number;
+                    bestAchievement: number;
+                    bestDeluxscore: number;
+                    bestAchievementDate: string | null;
+                    bestDeluxscoreDate: string | null;
+                    playCount: number;
+                    clearDate: string | null;
+                    lastPlayDate: string | null;
+                    isInfoWatched: boolean;
+                }[];
+            };
+        };
+        UpdateLxAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @enum {string} */
+                source: "lx" | "fish";
+                fetched: number;
+                created: number;
+                updated: number;
+                unchanged: number;
+                skipped: number;
+                readonly errors: {
+                    path: string;
+                    msg: string;
+                }[];
+                /** Format: date-time */
+                syncedAt: string;
+            };
+        };
+        UpdateFishAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                /** @enum {string} */
+                source: "lx" | "fish";
+                fetched: number;
+                created: number;
+                updated: number;
+                unchanged: number;
+                skipped: number;
+                readonly errors: {
+                    path: string;
+                    msg: string;
+                }[];
+                /** Format: date-time */
+                syncedAt: string;
+            };
+        };
+        OwnUsageAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                items: {
+                    /**
+                     * Format: date-time
+                     * @description When it was decided.
+                     */
+                    at: string;
+                    operation: string;
+                    category: string;
+                    /** @description The final charge. */
+                    tokens: number;
+                    /** @description The HTTP status; 499: the client disconnected before the response. */
+                    status: number;
+                    /** @description The response's `error`; `null`: none. */
+                    error: string | null;
+                    /** @description The limit that refused it; `null`: none. */
+                    refusal: {
+                        scope: string;
+                        window: string;
+                        limit: number;
+                        used: number;
+                        requested: number;
+                        /** Format: date-time */
+                        resetAt: string;
+                    } | null;
+                }[];
+                nextCursor: string | null;
+            };
+        };
+        OwnUsageStatsAnswer: {
+            /** @constant */
+            returnCode: 1;
+            /** @constant */
+            code: 0;
+            msg: string;
+            /** @description The same as `msg`. */
+            returnMessage: string;
+            businessData: {
+                days: number;
+                /** @constant */
+                timeZone: "Asia/Shanghai";
+                /** @description Each day, the oldest first. */
+                series: {
+                    /** Format: date */
+                    date: string;
+                    requests: number;
+                    tokens: number;
+                    /** @description Responses with status 400 and above. */
+                    failures: number;
+                }[];
+                summary: {
+                    requests: number;
+                    tokens: number;
+                    /** @description Responses with status 400 and above. */
+                    failures: number;
+                };
+            };
+        };
+        QuotaStatus: {
+            /** @description By category: the windows of each layer that applies, in order. */
+            windows: {
+                readonly read: components["schemas"]["WindowStatus"][];
+                readonly write: components["schemas"]["WindowStatus"][];
+            };
+            /** @description Time zone of local times in texts. */
+            timeZone: string;
+        };
+        WindowStatus: {
+            /** @description `Personal` or `Site`. */
+            scope: string;
+            /** @description `1h`, `5h` or `1d`. */
+            window: string;
+            /** @description Tokens. */
+            limit: number;
+            /** @description Tokens. */
+            used: number;
+            /** @description The part of `used` that open holds may still refund. Absent: none. */
+            held?: number;
+            /** @description Tokens, never below 0. */
+            remaining: number;
+            /** @description ISO 8601 UTC; `null`: the window isn't open. */
+            startedAt: string | null;
+            /** @description When the window ends, ISO 8601 UTC; `null`: it isn't open. */
+            resetAt: string | null;
+        };
+        ReadSettingsAnswer: {
+            /**
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Not scaled. Required in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            site: {
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Prices in tokens that differ from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description Counts changes. */
+            version: number;
+        };
+        ReplaceSettingsAnswer: {
+            /**
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Not scaled. Required in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            site: {
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Prices in tokens that differ from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description Counts changes. */
+            version: number;
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        PatchSettingsAnswer: {
+            /**
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
+             * @enum {string}
+             */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base: components["schemas"]["QuotaTable"];
+            /** @description Not scaled. Required in mode `custom`. */
+            custom: components["schemas"]["QuotaTable"] | null;
+            site: {
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
+                enabled: boolean;
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
+                multiplier: number;
+            };
+            /** @description Prices in tokens that differ from the default. */
+            prices: {
+                "user.data"?: number;
+                "user.charge"?: number;
+                "user.items"?: number;
+                "user.gates"?: number;
+                "user.music"?: number;
+                "source.lx"?: number;
+                "source.fish"?: number;
+                "ticket.clear"?: number;
+                "music.delete"?: number;
+                "music.upsert"?: number;
+                "user.clear"?: number;
+                "charge.2"?: number;
+                "charge.3"?: number;
+                "charge.5"?: number;
+            };
+            /** @description Counts changes. */
+            version: number;
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        UserQuota: {
+            overrides: {
+                read: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+                write: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+            };
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
+            bypassSite: boolean;
+        };
+        ReplaceUserQuotaAnswer: {
+            overrides: {
+                read: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+                write: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+            };
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
+            bypassSite: boolean;
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
+            warnings: {
+                path: string;
+                msg: string;
+            }[];
+        };
+        ListHoldsAnswer: {
+            items: components["schemas"]["Hold"][];
+        };
+        Hold: {
+            /** @description Identifies the hold when you release it. */
+            ref: string;
+            operation: string;
+            category: string;
+            /** @description Its tokens in every window. */
+            tokens: number;
+            /** @description `true`: it has a concurrency slot. */
+            slot: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 UTC.
+             */
+            takenAt: string;
+            /**
+             * Format: date-time
+             * @description When it expires and is refunded, unless it is extended.
+             */
+            endsAt: string;
+        };
+        ListUsersAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** @enum {string} */
+                role: "player" | "admin";
+                /** @description Whether all credentials of the user are rejected. */
+                disabled: boolean;
+                /** @description The score sync account. */
+                qq: number | null;
+                /** @description In credits. */
+                balance: number;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            nextCursor: string | null;
+        };
+        FindUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description Whether all credentials of the user are rejected. */
+            disabled: boolean;
+            /** @description The score sync account. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        PutUserAnswer: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "player" | "admin";
+            /** @description Whether all credentials of the user are rejected. */
+            disabled: boolean;
+            /** @description The score sync account. */
+            qq: number | null;
+            /** @description In credits. */
+            balance: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ChangeBalanceAnswer: {
+            id: string;
+            balance: number;
+        };
+        ListTokensAnswer: {
+            items: {
+                id: string;
+                label: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        IssueTokenAnswer: {
+            id: string;
+            token: string;
+        };
+        ListBotsAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        IssueBotAnswer: {
+            id: string;
+            token: string;
+        };
+        ListChartKeysAnswer: {
+            items: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+        };
+        IssueChartKeyAnswer: {
+            id: string;
+            token: string;
+        };
+        ListAuditAnswer: {
+            items: {
+                seq: number;
+                /** Format: date-time */
+                at: string;
+                /** @description A user's id, or `command line`. */
+                by: string | null;
+                /** @enum {string} */
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                /** @description The id of what was changed; `null`: the settings of all users. */
+                subject: string | null;
+                before: {
+                    [key: string]: unknown;
+                } | null;
+                after: {
+                    [key: string]: unknown;
+                } | null;
+            }[];
+            nextCursor: string | null;
+        };
         AdaptiveFactorAnswer: {
             /** @enum {string} */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
@@ -1226,198 +2307,30 @@ export interface components {
                 } | null;
             }[];
         };
-        AliveAnswer: {
-            /** @constant */
-            status: "alive";
-        };
-        BuyTicketAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /**
-                 * @description The ticket's `chargeId`.
-                 * @enum {number}
-                 */
-                charge: 2 | 3 | 5;
-                /** @description Tokens of the quota. */
-                tokensCharged: number;
-                /** @description The remaining credits. */
-                balance: number;
-            };
-        };
-        BuyTicketBody: {
-            /** @enum {number} */
-            chargeId?: 2 | 3 | 5;
-            /** @enum {number} */
-            charge?: 2 | 3 | 5;
-        };
-        CategoryTokens: {
-            read: components["schemas"]["WindowTokens"];
-            write: components["schemas"]["WindowTokens"];
-        };
-        ChangeBalanceAnswer: {
-            id: string;
-            balance: number;
-        };
-        ChangeBalanceBody: {
-            add?: number;
-            set?: number;
-            /** @description With `set`: only set it if the balance is this. */
-            from?: number;
-        };
-        CheckUploadSessionAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** Format: uuid */
-                sessionId: string;
-                /**
-                 * @description `open`: not complete; `storing`: check again; `done`: stored and charged.
-                 * @enum {string}
-                 */
-                status: "open" | "storing" | "done";
-                /** @description When an open session expires; `null`: it doesn't. */
-                expiresAt: string | null;
-                expected: number | null;
-                /** @description Scores received, of different charts. */
-                receivedMusicCount: number;
-                /** @description Scores that were created or updated; `null`: not known yet. */
-                uploadedMusicCount: number | null;
-                /** @description Scores that already existed and are equal. */
-                skippedMusicCount: number | null;
-                /** @description The charge for all scores; `null`: not charged yet. */
-                tokensCharged: number | null;
-            };
-        };
-        CheckUploadSessionBody: {
-            /**
-             * Format: uuid
-             * @description The id from `POST /v1/upsert/session`.
-             */
-            sessionId: string;
-        };
-        ClearMusicAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                clearedCount: number;
-            };
-        };
-        ClearMusicBody: {
-            /** @constant */
-            confirm: true;
-        };
-        ClearTicketsAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                clearedCount: number;
-            };
-        };
-        ClearTicketsBody: Record<string, never>;
-        CreateUploadSessionAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** Format: uuid */
-                sessionId: string;
+        LatestRefusalsAnswer: {
+            /** Format: date-time */
+            since: string;
+            refusals: {
+                userId: string;
+                operation: string;
+                category: string;
+                layer: string;
+                scope: string;
+                window: string;
+                /** @description The limit at the last refusal, in tokens. So are `used` and `requested`. */
+                limit: number;
+                used: number;
+                /** @description Above `limit`: waiting did not help. */
+                requested: number;
+                count: number;
                 /** Format: date-time */
-                expiresAt: string;
-                expected: number | null;
-            };
-        };
-        CreateUploadSessionBody: {
-            /** @description How many scores you will send. Absent: the check ends the upload. */
-            expected?: number | null;
-        };
-        DeleteMusicAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @description Scores that were deleted. */
-                deletedMusicCount: number;
-                results: {
-                    musicId: number;
-                    level: number;
-                    /** @enum {string} */
-                    status: "deleted" | "not_found";
-                }[];
-            };
-        };
-        DeleteMusicBody: {
-            musicList: {
-                /** @description Id of the music; with `level` it names a chart. */
-                musicId: number;
+                lastAt: string;
                 /**
-                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
-                 * @enum {number}
+                 * Format: date-time
+                 * @description When the limit had room again after the last refusal.
                  */
-                level: 0 | 1 | 2 | 3 | 4 | 10;
+                resetAt: string;
             }[];
-        } | {
-            /** @description Id of the music; with `level` it names a chart. */
-            musicId: number;
-            /**
-             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
-             * @enum {number}
-             */
-            level: 0 | 1 | 2 | 3 | 4 | 10;
-        };
-        /** @description What went wrong. */
-        Error: {
-            /**
-             * @description What went wrong, for programs.
-             * @enum {string}
-             */
-            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
-            /** @description What went wrong, for people. */
-            msg: string;
-            /** @description The request's id in our log. */
-            requestId: string;
-            /** @description All faults of the request, by dotted path, for example `musicList.0.level`. */
-            details?: {
-                path: string;
-                msg: string;
-            }[];
-            /**
-             * @description The score service.
-             * @enum {string}
-             */
-            source?: "lx" | "fish";
-            /** @description Its HTTP status. */
-            upstreamStatus?: number;
-            /** @description Whole seconds to wait before retrying. */
-            retryAfterSeconds?: number;
         };
         FailureRateAnswer: {
             /** @constant */
@@ -1458,205 +2371,6 @@ export interface components {
                 /** @description (businessFail + serverError) / calls; 0 without calls */
                 failureRate: number;
             };
-        };
-        FindUserAnswer: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            role: "player" | "admin";
-            /** @description Whether all credentials of the user are rejected. */
-            disabled: boolean;
-            /** @description The score sync account. */
-            qq: number | null;
-            /** @description In credits. */
-            balance: number;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        HealthAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @constant */
-                status: "ok";
-                version: string;
-            };
-        };
-        Hold: {
-            /** @description Identifies the hold when you release it. */
-            ref: string;
-            operation: string;
-            category: string;
-            /** @description Its tokens in every window. */
-            tokens: number;
-            /** @description `true`: it has a concurrency slot. */
-            slot: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601 UTC.
-             */
-            takenAt: string;
-            /**
-             * Format: date-time
-             * @description When it expires and is refunded, unless it is extended.
-             */
-            endsAt: string;
-        };
-        IssueBotAnswer: {
-            id: string;
-            token: string;
-        };
-        IssueBotBody: {
-            name: string;
-        };
-        IssueChartKeyAnswer: {
-            id: string;
-            token: string;
-        };
-        IssueChartKeyBody: {
-            name: string;
-        };
-        IssueTokenAnswer: {
-            id: string;
-            token: string;
-        };
-        IssueTokenBody: {
-            label?: string;
-        };
-        LatestRefusalsAnswer: {
-            /** Format: date-time */
-            since: string;
-            refusals: {
-                userId: string;
-                operation: string;
-                category: string;
-                layer: string;
-                scope: string;
-                window: string;
-                /** @description The limit at the last refusal, in tokens. So are `used` and `requested`. */
-                limit: number;
-                used: number;
-                /** @description Above `limit`: waiting did not help. */
-                requested: number;
-                count: number;
-                /** Format: date-time */
-                lastAt: string;
-                /**
-                 * Format: date-time
-                 * @description When the limit had room again after the last refusal.
-                 */
-                resetAt: string;
-            }[];
-        };
-        ListAuditAnswer: {
-            items: {
-                seq: number;
-                /** Format: date-time */
-                at: string;
-                /** @description A user's id, or `command line`. */
-                by: string | null;
-                /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
-                /** @description The id of what was changed; `null`: the settings of all users. */
-                subject: string | null;
-                before: {
-                    [key: string]: unknown;
-                } | null;
-                after: {
-                    [key: string]: unknown;
-                } | null;
-            }[];
-            nextCursor: string | null;
-        };
-        ListBotsAnswer: {
-            items: {
-                id: string;
-                name: string;
-                /** Format: date-time */
-                createdAt: string;
-            }[];
-        };
-        ListChargeQueueAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                length: number;
-                queue: {
-                    chargeId: number;
-                }[];
-            };
-        };
-        ListChartKeysAnswer: {
-            items: {
-                id: string;
-                name: string;
-                /** Format: date-time */
-                createdAt: string;
-            }[];
-        };
-        ListHoldsAnswer: {
-            items: components["schemas"]["Hold"][];
-        };
-        ListRegionsAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @description Length of the list. */
-                length: number;
-                userRegionList: {
-                    regionId: number;
-                    playCount: number;
-                    /** Format: date-time */
-                    created: string;
-                }[];
-            };
-        };
-        ListRegionsBody: Record<string, never>;
-        ListTokensAnswer: {
-            items: {
-                id: string;
-                label: string;
-                /** Format: date-time */
-                createdAt: string;
-            }[];
-        };
-        ListUsersAnswer: {
-            items: {
-                id: string;
-                name: string;
-                /** @enum {string} */
-                role: "player" | "admin";
-                /** @description Whether all credentials of the user are rejected. */
-                disabled: boolean;
-                /** @description The score sync account. */
-                qq: number | null;
-                /** @description In credits. */
-                balance: number;
-                /** Format: date-time */
-                createdAt: string;
-            }[];
-            nextCursor: string | null;
-        };
-        MetricsAnswer: string;
-        OpenApiAnswer: {
-            openapi: string;
-        } & {
-            [key: string]: unknown;
         };
         Overview: {
             /** Format: date-time */
@@ -1765,523 +2479,6 @@ export interface components {
                 }[] | null;
             };
         };
-        OverviewEventsAnswer: string;
-        OwnUsageAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                items: {
-                    /**
-                     * Format: date-time
-                     * @description When it was decided.
-                     */
-                    at: string;
-                    operation: string;
-                    category: string;
-                    /** @description The final charge. */
-                    tokens: number;
-                    /** @description The HTTP status; 499: the client disconnected before the response. */
-                    status: number;
-                    /** @description The response's `error`; `null`: none. */
-                    error: string | null;
-                    /** @description The limit that refused it; `null`: none. */
-                    refusal: {
-                        scope: string;
-                        window: string;
-                        limit: number;
-                        used: number;
-                        requested: number;
-                        /** Format: date-time */
-                        resetAt: string;
-                    } | null;
-                }[];
-                nextCursor: string | null;
-            };
-        };
-        OwnUsageStatsAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                days: number;
-                /** @constant */
-                timeZone: "Asia/Shanghai";
-                /** @description Each day, the oldest first. */
-                series: {
-                    /** Format: date */
-                    date: string;
-                    requests: number;
-                    tokens: number;
-                    /** @description Responses with status 400 and above. */
-                    failures: number;
-                }[];
-                summary: {
-                    requests: number;
-                    tokens: number;
-                    /** @description Responses with status 400 and above. */
-                    failures: number;
-                };
-            };
-        };
-        PatchSettingsAnswer: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base: components["schemas"]["QuotaTable"];
-            /** @description Not scaled. Required in mode `custom`. */
-            custom: components["schemas"]["QuotaTable"] | null;
-            site: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier: number;
-            };
-            /** @description Prices in tokens that differ from the default. */
-            prices: {
-                "user.data"?: number;
-                "user.charge"?: number;
-                "user.items"?: number;
-                "user.gates"?: number;
-                "user.music"?: number;
-                "source.lx"?: number;
-                "source.fish"?: number;
-                "ticket.clear"?: number;
-                "music.delete"?: number;
-                "music.upsert"?: number;
-                "user.clear"?: number;
-                "charge.2"?: number;
-                "charge.3"?: number;
-                "charge.5"?: number;
-            };
-            /** @description Counts changes. */
-            version: number;
-            /** @description Reasons why an operation is impossible, such as a limit below its price. */
-            warnings: {
-                path: string;
-                msg: string;
-            }[];
-        };
-        PatchSettingsBody: {
-            mode?: unknown;
-            base?: unknown;
-            custom?: unknown;
-            site?: unknown;
-            prices?: unknown;
-        };
-        PreviewUserAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                userId: string;
-                userName: string;
-                playerRating: number;
-                /**
-                 * @description Always false: no one plays through this service.
-                 * @constant
-                 */
-                isLogin: false;
-                /** @description According to scores with a known time; `null`: unknown. */
-                lastPlayDate: string | null;
-            };
-        };
-        PreviewUserBody: Record<string, never>;
-        PutUserAnswer: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            role: "player" | "admin";
-            /** @description Whether all credentials of the user are rejected. */
-            disabled: boolean;
-            /** @description The score sync account. */
-            qq: number | null;
-            /** @description In credits. */
-            balance: number;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        PutUserBody: {
-            name?: string;
-            /** @enum {string} */
-            role?: "player" | "admin";
-            /** @description `true`: all credentials are rejected with a 403. */
-            disabled?: boolean;
-            qq?: number | null;
-        };
-        /** @description A window has too few tokens left. Nothing was charged. */
-        QuotaExceeded: {
-            /** @constant */
-            error: "quota_exceeded";
-            msg: string;
-            retryAfterSeconds: number;
-            /** @description `false`: the price is above the limit itself, so waiting will not help. */
-            retryable?: boolean;
-            quota: {
-                scope: string;
-                category: string;
-                window: string;
-                limit: number;
-                used: number;
-                requested: number;
-                /** Format: date-time */
-                resetAt: string;
-                /** @description `yyyy-MM-dd HH:mm:ss` in `timeZone`. */
-                retryAtBeijing: string;
-                timeZone: string;
-                /**
-                 * Format: date-time
-                 * @description The same as `resetAt`.
-                 */
-                retryAt: string;
-                /** @description The window in the language of `msg`: `1-Hour`, `1 小时`. */
-                windowLabel: string;
-            };
-        };
-        QuotaStatus: {
-            /** @description By category: the windows of each layer that applies, in order. */
-            windows: {
-                readonly read: components["schemas"]["WindowStatus"][];
-                readonly write: components["schemas"]["WindowStatus"][];
-            };
-            /** @description Time zone of local times in texts. */
-            timeZone: string;
-        };
-        QuotaTable: {
-            personal: components["schemas"]["CategoryTokens"];
-            site: components["schemas"]["CategoryTokens"];
-        };
-        ReadGatesAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                length: number;
-                userKaleidxScopeList: {
-                    /** @enum {number} */
-                    gateId: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
-                    isGateFound: boolean;
-                    isKeyFound: boolean;
-                    isClear: boolean;
-                    totalRestLife: number;
-                    totalAchievement: number;
-                    totalDeluxscore: number;
-                    bestAchievement: number;
-                    bestDeluxscore: number;
-                    bestAchievementDate: string | null;
-                    bestDeluxscoreDate: string | null;
-                    playCount: number;
-                    clearDate: string | null;
-                    lastPlayDate: string | null;
-                    isInfoWatched: boolean;
-                }[];
-            };
-        };
-        ReadGatesBody: Record<string, never>;
-        ReadItemsAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                length: number;
-                userItemList: {
-                    /** @enum {number} */
-                    itemKind: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 15;
-                    itemId: number;
-                    stock: number;
-                    isValid: boolean;
-                }[];
-            };
-        };
-        ReadItemsBody: Record<string, never>;
-        ReadMusicAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @description Length of the list. */
-                length: number;
-                userMusicDetailList: {
-                    /** @description Id of the music; with `level` it names a chart. */
-                    musicId: number;
-                    /**
-                     * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
-                     * @enum {number}
-                     */
-                    level: 0 | 1 | 2 | 3 | 4 | 10;
-                    /** @enum {string} */
-                    type: "standard" | "dx" | "utage";
-                    /** @description Absent if the chart is unknown. */
-                    title?: string;
-                    /** @description Percent x 10000: 1005000 is 100.5 %. */
-                    achievement: number;
-                    dxScore: number;
-                    /** @description Three times the notes; `null`: the notes are unknown. */
-                    dxScoreMax: number | null;
-                    /** @description Stars of the DX score; `null` without a maximum. */
-                    dxStar: number | null;
-                    /**
-                     * @description `fuzzy`: computed from stars.
-                     * @enum {string}
-                     */
-                    dxScoreSource: "exact" | "fuzzy" | "unknown";
-                    /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
-                    comboStatus: number;
-                    /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
-                    syncStatus: number;
-                    /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
-                    scoreRank: number;
-                    /** @description `null`: unknown. */
-                    playCount: number | null;
-                    /**
-                     * @description The last source of the score.
-                     * @enum {string}
-                     */
-                    source: "api" | "lx" | "fish" | "bot";
-                    /** @description ISO 8601 UTC; `null`: unknown. */
-                    playedAt: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When it last changed, ISO 8601 UTC.
-                     */
-                    updatedAt: string;
-                    /** @description The same as `dxScoreMax`. */
-                    deluxscoreMax: number | null;
-                }[];
-            };
-        };
-        ReadMusicBody: Record<string, never>;
-        ReadSettingsAnswer: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base: components["schemas"]["QuotaTable"];
-            /** @description Not scaled. Required in mode `custom`. */
-            custom: components["schemas"]["QuotaTable"] | null;
-            site: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier: number;
-            };
-            /** @description Prices in tokens that differ from the default. */
-            prices: {
-                "user.data"?: number;
-                "user.charge"?: number;
-                "user.items"?: number;
-                "user.gates"?: number;
-                "user.music"?: number;
-                "source.lx"?: number;
-                "source.fish"?: number;
-                "ticket.clear"?: number;
-                "music.delete"?: number;
-                "music.upsert"?: number;
-                "user.clear"?: number;
-                "charge.2"?: number;
-                "charge.3"?: number;
-                "charge.5"?: number;
-            };
-            /** @description Counts changes. */
-            version: number;
-        };
-        ReadTicketsAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                length: number;
-                userChargeList: {
-                    /** @enum {number} */
-                    chargeId: 2 | 3 | 5;
-                    stock: number;
-                    /** Format: date-time */
-                    purchaseDate: string;
-                    /** Format: date-time */
-                    validDate: string;
-                }[];
-            };
-        };
-        ReadTicketsBody: Record<string, never>;
-        ReadUserAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                userId: string;
-                userName: string;
-                playerRating: number;
-                playCount: number;
-                /**
-                 * Format: date-time
-                 * @description When this data or a score last changed.
-                 */
-                updatedAt: string;
-            };
-        };
-        ReadUserBody: Record<string, never>;
-        ReadyAnswer: {
-            /** @constant */
-            status: "ready";
-        };
-        ReplaceSettingsAnswer: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base: components["schemas"]["QuotaTable"];
-            /** @description Not scaled. Required in mode `custom`. */
-            custom: components["schemas"]["QuotaTable"] | null;
-            site: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier: number;
-            };
-            /** @description Prices in tokens that differ from the default. */
-            prices: {
-                "user.data"?: number;
-                "user.charge"?: number;
-                "user.items"?: number;
-                "user.gates"?: number;
-                "user.music"?: number;
-                "source.lx"?: number;
-                "source.fish"?: number;
-                "ticket.clear"?: number;
-                "music.delete"?: number;
-                "music.upsert"?: number;
-                "user.clear"?: number;
-                "charge.2"?: number;
-                "charge.3"?: number;
-                "charge.5"?: number;
-            };
-            /** @description Counts changes. */
-            version: number;
-            /** @description Reasons why an operation is impossible, such as a limit below its price. */
-            warnings: {
-                path: string;
-                msg: string;
-            }[];
-        };
-        ReplaceSettingsBody: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base: components["schemas"]["QuotaTable"];
-            /** @description Not scaled. Required in mode `custom`. */
-            custom: components["schemas"]["QuotaTable"] | null;
-            site: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier: number;
-            };
-            /** @description Prices in tokens that differ from the default. */
-            prices: {
-                "user.data"?: number;
-                "user.charge"?: number;
-                "user.items"?: number;
-                "user.gates"?: number;
-                "user.music"?: number;
-                "source.lx"?: number;
-                "source.fish"?: number;
-                "ticket.clear"?: number;
-                "music.delete"?: number;
-                "music.upsert"?: number;
-                "user.clear"?: number;
-                "charge.2"?: number;
-                "charge.3"?: number;
-                "charge.5"?: number;
-            };
-        };
-        ReplaceUserQuotaAnswer: {
-            overrides: {
-                read: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-                write: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-            };
-            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
-            bypassSite: boolean;
-            /** @description Reasons why an operation is impossible, such as a limit below its price. */
-            warnings: {
-                path: string;
-                msg: string;
-            }[];
-        };
-        ReplaceUserQuotaBody: {
-            /** @default {} */
-            overrides?: {
-                read?: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h"?: number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h"?: number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d"?: number | null;
-                };
-                write?: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h"?: number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h"?: number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d"?: number | null;
-                };
-            };
-            /** @default false */
-            bypassSite?: boolean;
-        };
         RequestHistoryAnswer: {
             /** Format: date-time */
             until: string;
@@ -2298,308 +2495,41 @@ export interface components {
                 serverError: number;
             }[];
         };
-        ResetUserQuotaBody: {
-            /**
-             * @description Default: the user's own.
-             * @enum {string}
-             */
-            layer?: "personal" | "site";
-            /**
-             * @description Default: all.
-             * @enum {string}
-             */
-            category?: "read" | "write";
+        OverviewEventsAnswer: string;
+        MetricsAnswer: string;
+        OpenApiAnswer: {
+            openapi: string;
+        } & {
+            [key: string]: unknown;
         };
-        Score: {
-            /** @description Id of the music; with `level` it names a chart. */
-            musicId: number;
+        /** @description What went wrong. */
+        Error: {
             /**
-             * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
-             * @enum {number}
-             */
-            level: 0 | 1 | 2 | 3 | 4 | 10;
-            /** @enum {string} */
-            type: "standard" | "dx" | "utage";
-            /** @description Absent if the chart is unknown. */
-            title?: string;
-            /** @description Percent x 10000: 1005000 is 100.5 %. */
-            achievement: number;
-            dxScore: number;
-            /** @description Three times the notes; `null`: the notes are unknown. */
-            dxScoreMax: number | null;
-            /** @description Stars of the DX score; `null` without a maximum. */
-            dxStar: number | null;
-            /**
-             * @description `fuzzy`: computed from stars.
+             * @description What went wrong, for programs.
              * @enum {string}
              */
-            dxScoreSource: "exact" | "fuzzy" | "unknown";
-            /** @description 0 none, 1 fc, 2 fcp, 3 ap, 4 app. */
-            comboStatus: number;
-            /** @description 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync. */
-            syncStatus: number;
-            /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
-            scoreRank: number;
-            /** @description `null`: unknown. */
-            playCount: number | null;
-            /**
-             * @description The last source of the score.
-             * @enum {string}
-             */
-            source: "api" | "lx" | "fish" | "bot";
-            /** @description ISO 8601 UTC; `null`: unknown. */
-            playedAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it last changed, ISO 8601 UTC.
-             */
-            updatedAt: string;
-        };
-        UpdateFishAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
+            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            /** @description What went wrong, for people. */
             msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @enum {string} */
-                source: "lx" | "fish";
-                fetched: number;
-                created: number;
-                updated: number;
-                unchanged: number;
-                skipped: number;
-                readonly errors: {
-                    path: string;
-                    msg: string;
-                }[];
-                /** Format: date-time */
-                syncedAt: string;
-            };
-        };
-        UpdateFishBody: {
-            /** @description The player's import token. */
-            token: string;
-        } | {
-            /** @description An access token of the source's OAuth. */
-            accessToken: string;
-        };
-        UpdateLxAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @enum {string} */
-                source: "lx" | "fish";
-                fetched: number;
-                created: number;
-                updated: number;
-                unchanged: number;
-                skipped: number;
-                readonly errors: {
-                    path: string;
-                    msg: string;
-                }[];
-                /** Format: date-time */
-                syncedAt: string;
-            };
-        };
-        UpdateLxBody: {
-            /** @description The player's own token. */
-            key: string;
-        } | {
-            /** @description An access token of the source's OAuth. */
-            accessToken: string;
-        };
-        UpsertMusicAnswer: {
-            /** @constant */
-            returnCode: 1;
-            /** @constant */
-            code: 0;
-            msg: string;
-            /** @description The same as `msg`. */
-            returnMessage: string;
-            businessData: {
-                /** @description Scores that were created or updated. */
-                uploadedMusicCount: number;
-                /** @description Scores that already existed and are equal. */
-                skippedMusicCount: number;
-                results: {
-                    musicId: number;
-                    level: number;
-                    /** @enum {string} */
-                    status: "created" | "updated" | "unchanged";
-                    score: components["schemas"]["Score"];
-                }[];
-                /** @description Present with `sessionId`: what was received so far. Nothing is stored before `POST /v1/upsert/check`. */
-                session?: {
-                    /** Format: uuid */
-                    sessionId: string;
-                    /** Format: date-time */
-                    expiresAt: string;
-                    expected: number | null;
-                    /** @description Scores received, of different charts. */
-                    receivedMusicCount: number;
-                    /** @description The charge for all of them. */
-                    tokensHeld: number;
-                };
-            };
-        };
-        UpsertMusicBody: {
-            /** @description For an upload in parts: its scores are kept, but not stored or charged yet. */
-            sessionId?: string | null;
-            musicList: {
-                /** @description Id of the music; with `level` it names a chart. */
-                musicId: number;
-                /**
-                 * @description 0 Basic, 1 Advanced, 2 Expert, 3 Master, 4 Re:Master, 10 utage.
-                 * @enum {number}
-                 */
-                level: 0 | 1 | 2 | 3 | 4 | 10;
-                /** @description A percentage from 0 to 101 (`100.5`), or percent x 10000 as a whole number above 10000 (`1005000`); either as a number or as text. */
-                achievement: number | string;
-                /** @description The DX score. With `fuzzy`, a number of stars, 0 to 5, which means the lowest score with them. */
-                dxScore: number;
-                /**
-                 * @description A name or its number: 0 none, 1 fc, 2 fcp, 3 ap, 4 app.
-                 * @enum {string|number}
-                 */
-                comboStatus?: "none" | 0 | "fc" | 1 | "fcp" | 2 | "ap" | 3 | "app" | 4;
-                /**
-                 * @description A name or its number: 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync.
-                 * @enum {string|number}
-                 */
-                syncStatus?: "none" | 0 | "fs" | 1 | "fsp" | 2 | "fsd" | 3 | "fsdp" | 4 | "sync" | 5 | "fdx" | "fdxp";
-                /**
-                 * @description Whether `dxScore` counts stars.
-                 * @default false
-                 */
-                fuzzy?: boolean;
+            /** @description The request's id in our log. */
+            requestId: string;
+            /** @description All faults of the request, by dotted path, for example `musicList.0.level`. */
+            details?: {
+                path: string;
+                msg: string;
             }[];
-        };
-        UserQuota: {
-            overrides: {
-                read: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-                write: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-            };
-            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
-            bypassSite: boolean;
-        };
-        WindowStatus: {
-            /** @description `Personal` or `Site`. */
-            scope: string;
-            /** @description `1h`, `5h` or `1d`. */
-            window: string;
-            /** @description Tokens. */
-            limit: number;
-            /** @description Tokens. */
-            used: number;
-            /** @description The part of `used` that open holds may still refund. Absent: none. */
-            held?: number;
-            /** @description Tokens, never below 0. */
-            remaining: number;
-            /** @description ISO 8601 UTC; `null`: the window isn't open. */
-            startedAt: string | null;
-            /** @description When the window ends, ISO 8601 UTC; `null`: it isn't open. */
-            resetAt: string | null;
-        };
-        WindowTokens: {
-            "1h": number;
-            "5h": number;
-            "1d": number;
+            /**
+             * @description The score service.
+             * @enum {string}
+             */
+            source?: "lx" | "fish";
+            /** @description Its HTTP status. */
+            upstreamStatus?: number;
+            /** @description Whole seconds to wait before retrying. */
+            retryAfterSeconds?: number;
         };
     };
     responses: {
-        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "bad_request";
-                };
-            };
-        };
-        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
-        Conflict: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description Whole seconds to wait before retrying.
-                 * @example 1800
-                 */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "conflict";
-                };
-            };
-        };
-        /**
-         * @description `conflict`: The request conflicts with stored data, or with another request in progress.
-         *
-         *     `session_expired`: The upload session has expired. Nothing was stored or charged.
-         */
-        ConflictOrSessionExpired: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description Whole seconds to wait before retrying.
-                 * @example 1800
-                 */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "conflict" | "session_expired";
-                };
-            };
-        };
-        /**
-         * @description `forbidden`: The caller may not do this.
-         *
-         *     `user_disabled`: The account is disabled. Its credentials are valid, and will work again when it is enabled.
-         */
-        ForbiddenOrUserDisabled: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "forbidden" | "user_disabled";
-                };
-            };
-        };
         /** @description `internal_error`: Something went wrong on our side. */
         InternalError: {
             headers: {
@@ -2610,19 +2540,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "internal_error";
-                };
-            };
-        };
-        /** @description `not_found`: This path does not exist. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "not_found";
                 };
             };
         };
@@ -2642,64 +2559,6 @@ export interface components {
                     /** @enum {string} */
                     error: "overloaded" | "shutting_down";
                 };
-            };
-        };
-        /** @description `payload_too_large`: The body is too large. */
-        PayloadTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "payload_too_large";
-                };
-            };
-        };
-        /** @description `precondition_failed`: The document has changed. Read it again. */
-        PreconditionFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description The document's version and revision, for `If-Match`.
-                 * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
-                 */
-                ETag?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "precondition_failed";
-                };
-            };
-        };
-        /** @description `precondition_required`: `If-Match` is missing. */
-        PreconditionRequired: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "precondition_required";
-                };
-            };
-        };
-        /** @description `quota_exceeded`: A window has too few tokens left. Nothing was charged. */
-        QuotaExceeded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Quota-Reset": components["headers"]["X-Quota-Reset"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["QuotaExceeded"];
             };
         };
         /**
@@ -2722,8 +2581,8 @@ export interface components {
                 };
             };
         };
-        /** @description `score_not_found`: These charts have no scores. */
-        ScoreNotFound: {
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
+        BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -2731,64 +2590,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "score_not_found";
-                };
-            };
-        };
-        /** @description `source_timeout`: The score service did not answer in time. */
-        SourceTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "source_timeout";
-                };
-            };
-        };
-        /**
-         * @description `source_unreachable`: The score service cannot be reached.
-         *
-         *     `source_bad_response`: The response of the score service is invalid.
-         *
-         *     `source_error`: The score service failed.
-         *
-         *     `source_rate_limited`: The score service is rate limiting.
-         */
-        SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description Whole seconds to wait before retrying.
-                 * @example 1800
-                 */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited";
-                };
-            };
-        };
-        /** @description `sync_in_progress`: Another import of this player's scores is in progress. */
-        SyncInProgress: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description Whole seconds to wait before retrying.
-                 * @example 1800
-                 */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "sync_in_progress";
+                    error: "bad_request";
                 };
             };
         };
@@ -2806,6 +2608,64 @@ export interface components {
                 };
             };
         };
+        /** @description `user_disabled`: The account is disabled. Its credentials are valid, and will work again when it is enabled. */
+        UserDisabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "user_disabled";
+                };
+            };
+        };
+        /** @description `not_found`: This path does not exist. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "not_found";
+                };
+            };
+        };
+        /**
+         * @description `conflict`: The request conflicts with stored data, or with another request in progress.
+         *
+         *     `session_expired`: The upload session has expired. Nothing was stored or charged.
+         */
+        ConflictOrSessionExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Whole seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict" | "session_expired";
+                };
+            };
+        };
+        /** @description `payload_too_large`: The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "payload_too_large";
+                };
+            };
+        };
         /** @description `unsupported_media_type`: The body's type is not `application/json`. */
         UnsupportedMediaType: {
             headers: {
@@ -2819,8 +2679,14 @@ export interface components {
                 };
             };
         };
-        /** @description `user_disabled`: The account is disabled. Its credentials are valid, and will work again when it is enabled. */
-        UserDisabled: {
+        /**
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
+         *
+         *     `unknown_chart`: A chart is unknown.
+         *
+         *     `dx_score_too_high`: A DX score is higher than the chart's maximum.
+         */
+        ValidationFailedOrUnknownChartOrDxScoreTooHigh: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -2828,7 +2694,62 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "user_disabled";
+                    error: "validation_failed" | "unknown_chart" | "dx_score_too_high";
+                };
+            };
+        };
+        /** @description `quota_exceeded`: A window has too few tokens left. Nothing was charged. */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Quota-Reset": components["headers"]["X-Quota-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["QuotaExceeded"];
+            };
+        };
+        /** @description `score_not_found`: These charts have no scores. */
+        ScoreNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "score_not_found";
+                };
+            };
+        };
+        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed";
+                };
+            };
+        };
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Whole seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict";
                 };
             };
         };
@@ -2849,19 +2770,6 @@ export interface components {
                 };
             };
         };
-        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
-        ValidationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "validation_failed";
-                };
-            };
-        };
         /**
          * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
@@ -2879,6 +2787,21 @@ export interface components {
                 };
             };
         };
+        /** @description `sync_in_progress`: Another import of this player's scores is in progress. */
+        SyncInProgress: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Whole seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "sync_in_progress";
+                };
+            };
+        };
         /**
          * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
@@ -2893,6 +2816,42 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "validation_failed" | "source_credential_rejected";
+                };
+            };
+        };
+        /**
+         * @description `source_unreachable`: The score service cannot be reached.
+         *
+         *     `source_bad_response`: The response of the score service is invalid.
+         *
+         *     `source_error`: The score service failed.
+         *
+         *     `source_rate_limited`: The score service is rate limiting.
+         */
+        SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Whole seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited";
+                };
+            };
+        };
+        /** @description `source_timeout`: The score service did not answer in time. */
+        SourceTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "source_timeout";
                 };
             };
         };
@@ -2916,13 +2875,11 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is invalid. `details` lists all faults.
+         * @description `forbidden`: The caller may not do this.
          *
-         *     `unknown_chart`: A chart is unknown.
-         *
-         *     `dx_score_too_high`: A DX score is higher than the chart's maximum.
+         *     `user_disabled`: The account is disabled. Its credentials are valid, and will work again when it is enabled.
          */
-        ValidationFailedOrUnknownChartOrDxScoreTooHigh: {
+        ForbiddenOrUserDisabled: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -2930,7 +2887,35 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "validation_failed" | "unknown_chart" | "dx_score_too_high";
+                    error: "forbidden" | "user_disabled";
+                };
+            };
+        };
+        /** @description `precondition_failed`: The document has changed. Read it again. */
+        PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description The document's version and revision, for `If-Match`. */
+                ETag?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "precondition_failed";
+                };
+            };
+        };
+        /** @description `precondition_required`: `If-Match` is missing. */
+        PreconditionRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "precondition_required";
                 };
             };
         };
@@ -2938,37 +2923,22 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /**
-         * @description The document's version and revision, for `If-Match`.
-         * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
-         */
-        ETag: string;
-        /** @description `true`: the stored response to an earlier request with this key. Nothing was repeated. */
-        "Idempotency-Replayed": string;
+        /** @description The request's id in our log: the one that the client sent, or a new one. */
+        "X-Request-Id": string;
+        /** @description Whole seconds to wait before retrying. */
+        "Retry-After": number;
         /** @description The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse. */
         RateLimit: string;
         /** @description The windows that apply: `q` tokens in `w` seconds. */
         "RateLimit-Policy": string;
-        /**
-         * @description Whole seconds to wait before retrying.
-         * @example 1800
-         */
-        "Retry-After": number;
-        /**
-         * @description The required credential.
-         * @example Bearer
-         */
+        /** @description The required credential. */
         "WWW-Authenticate": string;
-        /**
-         * @description When the window that refuses ends, ISO 8601 UTC.
-         * @example 2026-08-06T15:06:26.000Z
-         */
+        /** @description When the window that refuses ends, ISO 8601 UTC. */
         "X-Quota-Reset": string;
-        /**
-         * @description The request's id in our log: the one that the client sent, or a new one.
-         * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
-         */
-        "X-Request-Id": string;
+        /** @description `true`: the stored response to an earlier request with this key. Nothing was repeated. */
+        "Idempotency-Replayed": string;
+        /** @description The document's version and revision, for `If-Match`. */
+        ETag: string;
     };
     pathItems: never;
 }
@@ -3410,10 +3380,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice.
-                 * @example 7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa
-                 */
+                /** @description Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3865,10 +3832,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match": string;
             };
             path?: never;
@@ -3944,10 +3908,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match": string;
             };
             path?: never;
@@ -4023,10 +3984,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match"?: string;
             };
             path: {
@@ -4077,10 +4035,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match"?: string;
             };
             path: {
@@ -4314,10 +4269,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match"?: string;
                 /** @description `*`: creates a new document, and never changes an existing one. */
                 "If-None-Match"?: string;
@@ -4378,10 +4330,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
+                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
                 "If-Match"?: string;
             };
             path: {

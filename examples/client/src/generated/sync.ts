@@ -173,37 +173,71 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        SyncBody: {
+            qq: number;
+            /** @description Cut to 64 characters. Line breaks become spaces. */
+            nickname?: string | null;
+            source?: string | null;
+            /** @description The player's total. Default: the sum of `old_rating` and `new_rating`. */
+            rating?: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating?: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating?: number | null;
+            play_count?: number | null;
+            records: components["schemas"]["SyncRecord"][];
+            full_snapshot?: boolean | null;
+            snapshot_id?: string | null;
+            snapshot_final?: boolean | null;
+            chunk_index?: number | null;
+            chunk_total?: number | null;
+            checksum?: string | null;
+        };
+        /** @description A record in the form of Diving-Fish. Other members are ignored. */
+        SyncRecord: {
+            song_id?: number;
+            level_index?: number;
+            achievements?: number;
+            dxScore?: number;
+            fc?: string;
+            fs?: string;
+        };
         AliveAnswer: {
             /** @constant */
             status: "alive";
         };
-        /** @description What went wrong. */
-        Error: {
-            /**
-             * @description What went wrong, for programs.
-             * @enum {string}
-             */
-            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
-            /** @description What went wrong, for people. */
-            msg: string;
-            /** @description The same as `msg`. */
-            detail: string;
-            /** @description The request's id in our log. */
-            requestId: string;
-            /** @description All faults of the request, by dotted path. */
-            details?: {
+        ReadyAnswer: {
+            /** @constant */
+            status: "ready";
+        };
+        SyncAnswer: {
+            /** @enum {string} */
+            status: "partial" | "ok";
+            snapshot_id: string | null;
+            imported: number;
+            updated: number;
+            skipped: number;
+            /** @description The player's number of scores. */
+            stored_records: number;
+            errors: {
+                index: number;
                 path: string;
                 msg: string;
             }[];
-            /** @description With `snapshot_incomplete`: the chunks that have not arrived. */
-            missing?: number[];
-            /** @description Whole seconds to wait before retrying. */
-            retryAfterSeconds?: number;
         };
-        OpenApiAnswer: {
-            openapi: string;
-        } & {
-            [key: string]: unknown;
+        ReadSnapshotAnswer: {
+            snapshot_id: string;
+            qq: number;
+            /** @enum {string} */
+            status: "partial" | "ok" | "expired";
+            full_snapshot: boolean;
+            chunk_total: number | null;
+            chunks: {
+                chunk_index: number | null;
+                checksum: string;
+            }[];
+            missing: number[];
+            expires_at: string | null;
         };
         ReadPlayerAnswer: {
             qq: number;
@@ -246,19 +280,17 @@ export interface components {
                 rate: string;
             }[];
         };
-        ReadSnapshotAnswer: {
-            snapshot_id: string;
+        SummarizePlayerAnswer: {
             qq: number;
-            /** @enum {string} */
-            status: "partial" | "ok" | "expired";
-            full_snapshot: boolean;
-            chunk_total: number | null;
-            chunks: {
-                chunk_index: number | null;
-                checksum: string;
-            }[];
-            missing: number[];
-            expires_at: string | null;
+            nickname: string | null;
+            /** @description The total. */
+            rating: number | null;
+            /** @description The part of the best 35 of older versions. */
+            old_rating: number | null;
+            /** @description The part of the best 15 of the newest version. */
+            new_rating: number | null;
+            record_count: number;
+            last_sync_at: string | null;
         };
         ReadTrendAnswer: {
             qq: number;
@@ -285,68 +317,87 @@ export interface components {
                 days_with_data: number;
             };
         };
-        ReadyAnswer: {
-            /** @constant */
-            status: "ready";
+        OpenApiAnswer: {
+            openapi: string;
+        } & {
+            [key: string]: unknown;
         };
-        SummarizePlayerAnswer: {
-            qq: number;
-            nickname: string | null;
-            /** @description The total. */
-            rating: number | null;
-            /** @description The part of the best 35 of older versions. */
-            old_rating: number | null;
-            /** @description The part of the best 15 of the newest version. */
-            new_rating: number | null;
-            record_count: number;
-            last_sync_at: string | null;
-        };
-        SyncAnswer: {
-            /** @enum {string} */
-            status: "partial" | "ok";
-            snapshot_id: string | null;
-            imported: number;
-            updated: number;
-            skipped: number;
-            /** @description The player's number of scores. */
-            stored_records: number;
-            errors: {
-                index: number;
+        /** @description What went wrong. */
+        Error: {
+            /**
+             * @description What went wrong, for programs.
+             * @enum {string}
+             */
+            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            /** @description What went wrong, for people. */
+            msg: string;
+            /** @description The same as `msg`. */
+            detail: string;
+            /** @description The request's id in our log. */
+            requestId: string;
+            /** @description All faults of the request, by dotted path. */
+            details?: {
                 path: string;
                 msg: string;
             }[];
-        };
-        SyncBody: {
-            qq: number;
-            /** @description Cut to 64 characters. Line breaks become spaces. */
-            nickname?: string | null;
-            source?: string | null;
-            /** @description The player's total. Default: the sum of `old_rating` and `new_rating`. */
-            rating?: number | null;
-            /** @description The part of the best 35 of older versions. */
-            old_rating?: number | null;
-            /** @description The part of the best 15 of the newest version. */
-            new_rating?: number | null;
-            play_count?: number | null;
-            records: components["schemas"]["SyncRecord"][];
-            full_snapshot?: boolean | null;
-            snapshot_id?: string | null;
-            snapshot_final?: boolean | null;
-            chunk_index?: number | null;
-            chunk_total?: number | null;
-            checksum?: string | null;
-        };
-        /** @description A record in the form of Diving-Fish. Other members are ignored. */
-        SyncRecord: {
-            song_id?: number;
-            level_index?: number;
-            achievements?: number;
-            dxScore?: number;
-            fc?: string;
-            fs?: string;
+            /** @description With `snapshot_incomplete`: the chunks that have not arrived. */
+            missing?: number[];
+            /** @description Whole seconds to wait before retrying. */
+            retryAfterSeconds?: number;
         };
     };
     responses: {
+        /** @description `internal_error`: Something went wrong on our side. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "internal_error";
+                };
+            };
+        };
+        /**
+         * @description `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        OverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "overloaded" | "shutting_down";
+                };
+            };
+        };
+        /**
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
+         *
+         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        QuotaUnavailableOrOverloadedOrShuttingDown: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "quota_unavailable" | "overloaded" | "shutting_down";
+                };
+            };
+        };
         /** @description `bad_request`: The request is malformed, for example invalid JSON. */
         BadRequest: {
             headers: {
@@ -357,6 +408,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "bad_request";
+                };
+            };
+        };
+        /** @description `unauthorized`: The credential is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "unauthorized";
                 };
             };
         };
@@ -381,68 +446,6 @@ export interface components {
                 };
             };
         };
-        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
-        Conflict: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                /**
-                 * @description Whole seconds to wait before retrying.
-                 * @example 1800
-                 */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "conflict";
-                };
-            };
-        };
-        /** @description `internal_error`: Something went wrong on our side. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "internal_error";
-                };
-            };
-        };
-        /** @description `not_found`: This path does not exist. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "not_found";
-                };
-            };
-        };
-        /**
-         * @description `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
-         *
-         *     `shutting_down`: The service is stopping. Another process may be available soon.
-         */
-        OverloadedOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "overloaded" | "shutting_down";
-                };
-            };
-        };
         /** @description `payload_too_large`: The body is too large. */
         PayloadTooLarge: {
             headers: {
@@ -456,54 +459,6 @@ export interface components {
                 };
             };
         };
-        /** @description `player_busy`: Another write of the player is in progress. Send the same request again. */
-        PlayerBusy: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "player_busy";
-                };
-            };
-        };
-        /**
-         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
-         *
-         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
-         *
-         *     `shutting_down`: The service is stopping. Another process may be available soon.
-         */
-        QuotaUnavailableOrOverloadedOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "quota_unavailable" | "overloaded" | "shutting_down";
-                };
-            };
-        };
-        /** @description `unauthorized`: The credential is missing or invalid. */
-        Unauthorized: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "unauthorized";
-                };
-            };
-        };
         /** @description `unsupported_media_type`: The body's type is not `application/json`. */
         UnsupportedMediaType: {
             headers: {
@@ -514,19 +469,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "unsupported_media_type";
-                };
-            };
-        };
-        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
-        ValidationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "validation_failed";
                 };
             };
         };
@@ -549,25 +491,71 @@ export interface components {
                 };
             };
         };
+        /** @description `player_busy`: Another write of the player is in progress. Send the same request again. */
+        PlayerBusy: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "player_busy";
+                };
+            };
+        };
+        /** @description `not_found`: This path does not exist. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "not_found";
+                };
+            };
+        };
+        /** @description `conflict`: The request conflicts with stored data, or with another request in progress. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Whole seconds to wait before retrying. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "conflict";
+                };
+            };
+        };
+        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "validation_failed";
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
     headers: {
-        /**
-         * @description Whole seconds to wait before retrying.
-         * @example 1800
-         */
-        "Retry-After": number;
-        /**
-         * @description The required credential.
-         * @example Bearer
-         */
-        "WWW-Authenticate": string;
-        /**
-         * @description The request's id in our log: the one that the client sent, or a new one.
-         * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
-         */
+        /** @description The request's id in our log: the one that the client sent, or a new one. */
         "X-Request-Id": string;
+        /** @description Whole seconds to wait before retrying. */
+        "Retry-After": number;
+        /** @description The required credential. */
+        "WWW-Authenticate": string;
     };
     pathItems: never;
 }

@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import packageJson from '../../package.json' with { type: 'json' }
 import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
 import { queryNumber } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
-import { withOpenApi } from '../openapi/routes.ts'
+import { withOpenApi } from '../openapi/document.ts'
 import { CHART_TYPES, type Chart, dxScoreMax, parsePreviewKey, previewKeyOf, previewText } from './chart.ts'
 import type { ChartRepository } from './chart-repository.ts'
 
@@ -116,7 +115,6 @@ const errorBody = z.object({ message: z.string().describe('What went wrong.') })
 export function chartRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
   return withOpenApi({
     title: 'Chart preview',
-    version: packageJson.version,
     description: DESCRIPTION,
     routes,
     securitySchemes: {

@@ -1,53 +1,58 @@
 import type * as z from 'zod'
 
-/** Every error code of the services, and its status. */
-const STATUSES = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  user_disabled: 403,
-  insufficient_balance: 403,
-  not_found: 404,
-  score_not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  sync_in_progress: 409,
-  chunk_conflict: 409,
-  snapshot_open: 409,
-  snapshot_incomplete: 409,
-  snapshot_expired: 409,
-  session_expired: 409,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  validation_failed: 422,
-  idempotency_key_reused: 422,
-  unknown_chart: 422,
-  dx_score_too_high: 422,
-  source_credential_rejected: 422,
-  source_privacy: 422,
-  snapshot_empty: 422,
-  checksum_mismatch: 422,
-  precondition_required: 428,
-  player_busy: 429,
-  quota_exceeded: 429,
-  internal_error: 500,
-  source_unreachable: 502,
-  source_bad_response: 502,
-  source_error: 502,
-  source_rate_limited: 502,
-  quota_unavailable: 503,
-  overloaded: 503,
-  shutting_down: 503,
-  source_timeout: 504,
+/** Every error code of the services: its status, and what it means. */
+const ERRORS = {
+  bad_request: [400, 'The request is malformed, for example invalid JSON.'],
+  unauthorized: [401, 'The credential is missing or invalid.'],
+  forbidden: [403, 'The caller may not do this.'],
+  user_disabled: [403, 'The account is disabled. Its credentials are valid, and will work again when it is enabled.'],
+  insufficient_balance: [403, 'The ticket balance is too small.'],
+  not_found: [404, 'This path does not exist.'],
+  score_not_found: [404, 'These charts have no scores.'],
+  method_not_allowed: [405, "The path doesn't support this method."],
+  conflict: [409, 'The request conflicts with stored data, or with another request in progress.'],
+  sync_in_progress: [409, "Another import of this player's scores is in progress."],
+  chunk_conflict: [409, 'The chunk differs from an earlier one with its index, or does not fit its snapshot.'],
+  snapshot_open: [409, 'Another snapshot of the player is open.'],
+  snapshot_incomplete: [409, 'The final chunk arrived before others: `missing` lists them.'],
+  snapshot_expired: [409, 'The snapshot has expired. Send it again with a new id.'],
+  session_expired: [409, 'The upload session has expired. Nothing was stored or charged.'],
+  precondition_failed: [412, 'The document has changed. Read it again.'],
+  payload_too_large: [413, 'The body is too large.'],
+  unsupported_media_type: [415, "The body's type is not `application/json`."],
+  validation_failed: [422, 'The content is invalid. `details` lists all faults.'],
+  idempotency_key_reused: [422, 'The key was used for a different request.'],
+  unknown_chart: [422, 'A chart is unknown.'],
+  dx_score_too_high: [422, "A DX score is higher than the chart's maximum."],
+  source_credential_rejected: [422, "The score service rejected the player's credential."],
+  source_privacy: [422, "The player's privacy settings hide the scores."],
+  snapshot_empty: [422, 'The whole snapshot has no valid record. Nothing was deleted.'],
+  checksum_mismatch: [422, 'The records do not match the checksum.'],
+  precondition_required: [428, '`If-Match` is missing.'],
+  player_busy: [429, 'Another write of the player is in progress. Send the same request again.'],
+  quota_exceeded: [429, 'A window has too few tokens left. Nothing was charged.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  source_unreachable: [502, 'The score service cannot be reached.'],
+  source_bad_response: [502, 'The response of the score service is invalid.'],
+  source_error: [502, 'The score service failed.'],
+  source_rate_limited: [502, 'The score service is rate limiting.'],
+  quota_unavailable: [503, 'A required store is unavailable. Nothing was charged.'],
+  overloaded: [503, 'Too many requests of the caller are in flight. Nothing was charged.'],
+  shutting_down: [503, 'The service is stopping. Another process may be available soon.'],
+  source_timeout: [504, 'The score service did not answer in time.'],
 } as const
 
-export type ErrorCode = keyof typeof STATUSES
+export type ErrorCode = keyof typeof ERRORS
 
-export const ERROR_CODES = Object.keys(STATUSES) as ErrorCode[]
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[]
 
 export function statusOf(code: ErrorCode): number {
-  return STATUSES[code]
+  return ERRORS[code][0]
+}
+
+/** What an error means, for the reference. */
+export function meaningOf(code: ErrorCode): string {
+  return ERRORS[code][1]
 }
 
 /** One fault in a request's body. */
@@ -94,7 +99,7 @@ export class HttpError extends Error {
   }
 
   get status(): number {
-    return STATUSES[this.code]
+    return statusOf(this.code)
   }
 }
 

@@ -71,9 +71,9 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly path: string
   readonly docs: RouteDocs
   /** The variables in the path: a `z.object` whose members have descriptions. */
-  readonly params?: z.ZodType<Params> | undefined
+  readonly params?: z.ZodType<Params, Record<string, unknown>> | undefined
   /** The query's fields, which arrive as text: a `z.object` of `z.coerce...` and `z.string()`. */
-  readonly query?: z.ZodType<Query> | undefined
+  readonly query?: z.ZodType<Query, Record<string, unknown>> | undefined
   /** The request's body; 422 lists everything that is wrong with it. Absent: the body is ignored. */
   readonly body?: z.ZodType<Body> | undefined
   /** The body of a success; `z.undefined()`: none, with status 204. */
@@ -93,10 +93,10 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
    * If the counters are in another store, the request is charged before the handler, like any other.
    */
   readonly chargesInTransaction?: boolean | undefined
-  /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
-  readonly requestHeaders?: readonly string[] | undefined
-  /** Header fields that the handler sets on a success: `ETag`, `Location`, `Idempotency-Replayed`. */
-  readonly answerHeaders?: readonly string[] | undefined
+  /** Header fields that the route reads, for the reference. */
+  readonly requestHeaders?: readonly ('If-Match' | 'If-None-Match' | 'Idempotency-Key')[] | undefined
+  /** Header fields that the handler sets on a success. */
+  readonly answerHeaders?: readonly ('ETag' | 'Location' | 'Idempotency-Replayed')[] | undefined
   /** Validates what needs a read of stored data (422 too, so before the charge), and makes the handler's input. */
   prepare?(body: Body): Promise<Input>
 }

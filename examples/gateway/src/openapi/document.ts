@@ -1,64 +1,130 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import type * as z from 'zod'
-import type { Route } from '../http/route.ts'
+import * as z from 'zod'
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi'
+import packageJson from '../../package.json' with { type: 'json' }
+import { type Route, route } from '../http/route.ts'
 import { policy } from '../quota/policy.ts'
-import { errorSchema } from './errors.ts'
-import { operationOf, templateOf } from './operations.ts'
-import { Responses } from './responses.ts'
-import { type Json, Schemas } from './schemas.ts'
+import { requestFields } from './headers.ts'
+import { ErrorResponses, errorSchema, named, pascal, successesOf } from './responses.ts'
 
-export interface DocumentOptions {
+export interface OpenApiOptions {
   readonly title: string
-  readonly version: string
   /** The purpose of the service, as Markdown. */
   readonly description: string
-  /** The service's URL, without a trailing slash. */
-  readonly serverUrl: string
   readonly routes: readonly Route[]
   /** Credentials by name. Every route that isn't public accepts any of them. */
-  readonly securitySchemes: Readonly<Record<string, Json>>
-  /**
-   * The body of errors.
-   *
-   * @default the gateway's
-   */
+  readonly securitySchemes: NonNullable<NonNullable<ZodOpenApiObject['components']>['securitySchemes']>
+  /** The body of errors. @default the gateway's */
   readonly errorBody?: z.ZodType | undefined
+  /** The service's URL. Called for each answer, because it may change until all services listen. */
+  serverUrl(): string
 }
 
 /**
- * Builds an OpenAPI 3.1 document from the descriptions of a service's routes. It yields after each route, so that other
- * requests aren't blocked.
+ * Adds the free and public route `GET /openapi.json`, which describes all routes and itself.
  *
- * @throws {Error} when a tag or a header field has no description, or two schemas have one name
+ * @throws {Error} when a tag has no description, or two schemas have one name
  */
-export async function openApiDocument(options: DocumentOptions): Promise<Json> {
-  const { title, version, description, serverUrl, routes, securitySchemes } = options
-  const schemas = new Schemas()
-  const responses = new Responses(schemas, options.errorBody ?? errorSchema)
-  const prices = policy.operations
-  const paths: Record<string, Json> = {}
-  for (const route of routes) {
-    const path = templateOf(route.path)
-    paths[path] = { ...paths[path], [route.method]: operationOf(route, { schemas, responses, prices }) }
-    await turn()
+export function withOpenApi(options: OpenApiOptions): Route[] {
+  const routes: Route[] = [
+    ...options.routes,
+    route({
+      method: 'get',
+      path: '/openapi.json',
+      docs: {
+        id: 'openApi',
+        tag: 'Reference',
+        summary: 'This document',
+        description: 'OpenAPI 3.1, for reference pages and client generators.',
+      },
+      access: 'public',
+      answer: z.looseObject({ openapi: z.string() }),
+      handle() {
+        const body = { ...document, servers: [{ url: options.serverUrl() }] }
+        return { body, headers: { 'Cache-Control': 'no-cache' } }
+      },
+    }),
+  ]
+  // Now: it takes long enough to keep others waiting.
+  const document = documentOf({ ...options, routes })
+  return routes
+}
+
+function documentOf({ title, description, routes, securitySchemes, errorBody = errorSchema }: OpenApiOptions) {
+  const errors = new ErrorResponses(errorBody)
+  const paths: ZodOpenApiPathsObject = {}
+  for (const each of routes) {
+    const path = each.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [each.method]: operationOf(each, errors) }
   }
-  return {
-    openapi: '3.1.0',
-    info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: serverUrl }],
-    tags: tagsOf(routes),
-    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    paths,
-    components: {
-      securitySchemes,
-      schemas: schemas.all(),
-      headers: responses.headers(),
-      responses: responses.all(),
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: { title, version: packageJson.version, description, license: { name: 'MIT', identifier: 'MIT' } },
+      tags: tagsOf(routes),
+      security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+      paths,
+      components: { securitySchemes, schemas: { Error: errorBody } },
     },
+    { override: tidy },
+  )
+}
+
+/** Objects that aren't strict may get new members in later versions. The bounds of whole numbers say nothing. */
+const tidy: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
+  const { def } = zodSchema._zod
+  if (def.type === 'object' && def.catchall === undefined) Reflect.deleteProperty(jsonSchema, 'additionalProperties')
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) Reflect.deleteProperty(jsonSchema, 'maximum')
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) Reflect.deleteProperty(jsonSchema, 'minimum')
+  if (jsonSchema.format === 'date-time') Reflect.deleteProperty(jsonSchema, 'pattern')
+}
+
+function operationOf(each: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
+  const { docs, access, body, params, query, requestHeaders = [] } = each
+  const prices = pricesOf(each)
+  const header = requestFields(requestHeaders, docs.errors?.includes('precondition_required') === true)
+  return {
+    operationId: docs.id,
+    tags: [docs.tag],
+    summary: docs.summary,
+    description: [docs.description, costOf(each)].filter((text) => text !== undefined).join('\n\n'),
+    ...(access === 'public' ? { security: [] } : {}),
+    // For programs: the default prices of all operations that the route's requests can be.
+    ...(prices.length === 0 ? {} : { 'x-quota': prices }),
+    requestParams: { ...(params && { path: params }), ...(query && { query }), header },
+    ...(body && { requestBody: requestBodyOf(each, body) }),
+    responses: { ...successesOf(each), ...errors.of(each) },
   }
 }
 
-function tagsOf(routes: readonly Route[]): Json[] {
+function requestBodyOf({ docs }: Route, body: z.ZodType) {
+  const isEmptyEnough = body.safeParse({}).success
+  const example: unknown = docs.example ?? (isEmptyEnough ? {} : undefined)
+  const schema = named(docs.bodyForm ?? body, `${pascal(docs.id)}Body`)
+  const json = example === undefined ? { schema } : { schema, example }
+  return { required: !isEmptyEnough, content: { 'application/json': json } }
+}
+
+function pricesOf({ docs, operation }: Route) {
+  const names = typeof operation === 'string' ? [operation] : (docs.operations ?? [])
+  return Object.entries(policy.operations).flatMap(([name, { category, cost }]) =>
+    names.includes(name) ? [{ operation: name, category, cost }] : [],
+  )
+}
+
+function costOf(each: Route): string {
+  if (each.operation === undefined) return 'Free.'
+  const prices = pricesOf(each)
+  const amount = prices.map(({ cost }) => cost).join(' or ')
+  return `Costs ${amount} **${prices[0]?.category}** tokens, unless the administrators set other prices; nothing if it fails.`
+}
+
+function tagsOf(routes: readonly Route[]) {
   const used = new Set(routes.map(({ docs }) => docs.tag))
   const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name))
   if (unknown.length > 0) throw new Error(`openapi/document.ts has no description of ${unknown.join(', ')}`)

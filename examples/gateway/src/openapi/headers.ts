@@ -1,90 +1,79 @@
-import type { Json } from './schemas.ts'
+import * as z from 'zod'
 
-const text = { type: 'string' } as const
+/** A header field of a response. */
+interface Field {
+  readonly schema: z.ZodType
+  readonly description: string
+  /** Whether any response may lack it. */
+  readonly atTimes?: boolean
+}
+
+const text = z.string()
 
 /** Header fields of responses. */
-const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
+const FIELDS = {
   'X-Request-Id': {
+    schema: text,
     description: "The request's id in our log: the one that the client sent, or a new one.",
-    schema: text,
-    example: '0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11',
   },
-  ETag: {
-    description: "The document's version and revision, for `If-Match`.",
-    schema: text,
-    example: '"7-pZ0x3kqT5vB1nL8wYc2dRg"',
-  },
-  Location: { description: 'The path of the new resource.', schema: text },
+  ETag: { schema: text, description: "The document's version and revision, for `If-Match`." },
+  Location: { schema: text, description: 'The path of the new resource.' },
   'Idempotency-Replayed': {
+    schema: text,
     description: '`true`: the stored response to an earlier request with this key. Nothing was repeated.',
-    schema: text,
+    atTimes: true,
   },
-  'Retry-After': {
-    description: 'Whole seconds to wait before retrying.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 1800,
-  },
-  'X-Quota-Reset': {
-    description: 'When the window that refuses ends, ISO 8601 UTC.',
-    schema: { type: 'string', format: 'date-time' },
-    example: '2026-08-06T15:06:26.000Z',
-  },
+  'Retry-After': { schema: z.int().min(0), description: 'Whole seconds to wait before retrying.' },
+  'X-Quota-Reset': { schema: z.iso.datetime(), description: 'When the window that refuses ends, ISO 8601 UTC.' },
   RateLimit: {
-    description: 'The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse.',
     schema: text,
+    description: 'The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse.',
+    atTimes: true,
   },
   'RateLimit-Policy': {
-    description: 'The windows that apply: `q` tokens in `w` seconds.',
     schema: text,
+    description: 'The windows that apply: `q` tokens in `w` seconds.',
+    atTimes: true,
   },
-  'WWW-Authenticate': { description: 'The required credential.', schema: text, example: 'Bearer' },
-}
+  'WWW-Authenticate': { schema: text, description: 'The required credential.' },
+} as const satisfies Readonly<Record<string, Field>>
 
-/** Fields that any response may lack. */
-const AT_TIMES = ['Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy']
+export type FieldName = keyof typeof FIELDS
 
 /** Header fields of requests. */
-const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
-  'If-Match': {
-    description:
-      'The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.',
-    schema: text,
-    example: '*',
-  },
-  'If-None-Match': {
-    description: '`*`: creates a new document, and never changes an existing one.',
-    schema: text,
-  },
-  'Idempotency-Key': {
-    description:
-      'Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice.',
-    schema: text,
-    example: '7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa',
-  },
+const REQUEST_FIELDS = {
+  'If-Match':
+    'The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.',
+  'If-None-Match': '`*`: creates a new document, and never changes an existing one.',
+  'Idempotency-Key':
+    'Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice.',
+} as const
+
+export type RequestFieldName = keyof typeof REQUEST_FIELDS
+
+const required = tableOf(({ schema, description, atTimes }, id) => {
+  return (atTimes === true ? schema.optional() : schema).meta({ description, header: { id } })
+})
+const optional = tableOf(({ schema, description }) => schema.optional().meta({ description }))
+
+function tableOf(make: (field: Field, name: string) => z.ZodType): Readonly<Record<string, z.ZodType>> {
+  return Object.fromEntries(Object.entries<Field>(FIELDS).map(([name, field]) => [name, make(field, name)]))
 }
 
-/**
- * Returns a header field that the response always has.
- *
- * @param example goes before the field's own
- */
-export function answerHeader(name: string): Json {
-  const header = known(ANSWER_HEADERS, name)
-  return AT_TIMES.includes(name) ? header : { ...header, required: true }
+/** The header fields of a response: those that it always has, and those that it may lack. */
+export function answerFields(always: readonly FieldName[], atTimes: readonly FieldName[] = []) {
+  return z.object({ ...pick(required, always), ...pick(optional, atTimes) })
 }
 
-/** Returns a header field that the response may lack. */
-export function optionalAnswerHeader(name: string): Json {
-  return known(ANSWER_HEADERS, name)
+function pick(table: Readonly<Record<string, z.ZodType>>, names: readonly FieldName[]): Record<string, z.ZodType> {
+  return Object.fromEntries(names.flatMap((name) => (table[name] === undefined ? [] : [[name, table[name]]])))
 }
 
-/** Returns a header field of a request, as a parameter. */
-export function headerParameter(name: string, required: boolean): Json {
-  return { name, in: 'header', required, ...known(REQUEST_HEADERS, name) }
-}
-
-function known(table: Readonly<Record<string, Json>>, name: string): Json {
-  const header = table[name]
-  if (header === undefined) throw new Error(`openapi/headers.ts has no description of ${name}`)
-  return header
+/** The header fields of a request. */
+export function requestFields(names: readonly RequestFieldName[], isMatchRequired: boolean) {
+  const fields = names.map((name) => {
+    const isRequired = name === 'If-Match' && isMatchRequired
+    return [name, (isRequired ? text : text.optional()).meta({ description: REQUEST_FIELDS[name] })] as const
+  })
+  return z.object(Object.fromEntries(fields))
 }

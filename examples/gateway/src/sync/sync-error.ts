@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import packageJson from '../../package.json' with { type: 'json' }
 import type { ErrorBody } from '../http/error-handler.ts'
 import { ERROR_CODES, type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
-import { withOpenApi } from '../openapi/routes.ts'
+import { withOpenApi } from '../openapi/document.ts'
 
 /** A refusal of score sync, with what the bot needs to go on. */
 export class SyncError extends HttpError {
@@ -63,7 +62,6 @@ again, identical, after 429, 500, 502 to 504 or no answer: it is stored once.`
 export function syncRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
   return withOpenApi({
     title: 'Score sync',
-    version: packageJson.version,
     description: DESCRIPTION,
     routes,
     errorBody: syncErrorSchema,

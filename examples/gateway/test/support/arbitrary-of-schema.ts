@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Json } from '../../src/openapi/schemas.ts'
+import type { Json } from './json-schema.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 

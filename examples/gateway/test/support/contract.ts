@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { type Json, mapSchema } from '../../src/openapi/schemas.ts'
+import { type Json, mapSchema } from './json-schema.ts'
 
 /** An answer as it came. */
 export interface Exchange {

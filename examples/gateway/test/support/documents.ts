@@ -5,8 +5,8 @@ import type { Ports } from '../../src/addresses.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import type { Json } from '../../src/openapi/schemas.ts'
 import { Contract, type Exchange } from './contract.ts'
+import type { Json } from './json-schema.ts'
 
 export type Service = keyof Ports
 
