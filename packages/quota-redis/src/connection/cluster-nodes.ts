@@ -2,7 +2,7 @@ import { Deadline } from '@scoregw/quota/store'
 import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import { CONNECT_TIMEOUT_MS, type Connection, type ConnectionOptions } from './connection.ts'
 import { type Place, retryDelayMs } from './driver.ts'
-import { notConnected, withoutCommand } from './errors.ts'
+import { isError, notConnected, withoutCommand } from './errors.ts'
 import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -251,7 +251,7 @@ export class ClusterNodes {
   }
 
   #redirected(error: unknown): Promise<Connection> | undefined {
-    const address = error instanceof Error ? /^ASK \d+ (\S+:\d+)$/.exec(error.message)?.[1] : undefined
+    const address = isError(error) ? /^ASK \d+ (\S+:\d+)$/.exec(error.message)?.[1] : undefined
     if (address === undefined || this.#closed) return undefined
     const connection = this.#connectionTo(this.#mapped(address))
     const asking: Connection = {

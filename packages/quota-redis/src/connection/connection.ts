@@ -96,7 +96,8 @@ export interface ConnectionOptions {
   readonly onUsable?: ((server: Connection) => void) | undefined
 }
 
-/** A text in a reply. */
+/** A text in a reply. Its bytes may be of another realm: test runners have their own `Buffer`. */
 export function textOf(reply: Reply | undefined): string | undefined {
-  return reply instanceof Buffer ? reply.toString() : undefined
+  if (!ArrayBuffer.isView(reply)) return undefined
+  return Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength).toString()
 }

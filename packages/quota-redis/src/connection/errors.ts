@@ -8,7 +8,7 @@ const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MO
 const NEEDS_NEW_CONNECTION = ['READONLY', 'NOAUTH', 'WRONGPASS']
 
 /** An error of a client, which may be of another realm: test runners have their own `Error`. */
-function isError(value: unknown): value is Error {
+export function isError(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
 }
 

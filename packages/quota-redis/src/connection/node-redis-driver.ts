@@ -1,6 +1,6 @@
 import type { NodeRedisClient, Reply, Word } from './connection.ts'
 import { type Driver, type DriverEvents, type DriverTimes, retryDelayMs } from './driver.ts'
-import { needsNewConnection, notConnected } from './errors.ts'
+import { isError, needsNewConnection, notConnected } from './errors.ts'
 import { Silence } from './silence.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -173,7 +173,7 @@ export class NodeRedisDriver implements Driver {
    * capitals.
    */
   #named(error: unknown): unknown {
-    if (!(error instanceof Error) || 'code' in error || !/^[A-Z]{2,}( |$)/.test(error.message)) return error
+    if (!isError(error) || 'code' in error || !/^[A-Z]{2,}( |$)/.test(error.message)) return error
     error.name = 'ReplyError'
     if (needsNewConnection(error)) this.#giveUp(error)
     return error

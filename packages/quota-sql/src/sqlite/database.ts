@@ -1,3 +1,5 @@
+import { errorText } from '@scoregw/quota/store'
+
 /**
  * A connection to an SQLite file whose calls answer synchronously, such as one of better-sqlite3, libsql or
  * `node:sqlite`.
@@ -33,9 +35,8 @@ export function placeOf(database: SqliteConnection, prefix: string): string | un
 
 /** Whether an error says that another process is writing. */
 export function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  return code.startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(error.message)
+  const { code = '' } = Object(error) as { readonly code?: unknown }
+  return String(code).startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(errorText(error))
 }
 
 /** Whether a transaction is open; `undefined` if the connection does not report it. */

@@ -1,6 +1,6 @@
 import timers from 'node:timers/promises'
 import { type Clock, QuotaError } from '@scoregw/quota'
-import { type EndedHold, notDone } from '@scoregw/quota/store'
+import { type EndedHold, errorText, notDone } from '@scoregw/quota/store'
 import { type Operation, readsRows } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
@@ -138,7 +138,6 @@ export function instant(clock: Clock): number {
 export function failureOf(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
   if (isBusy(error)) return storeError('another process is writing the SQLite file', error)
-  const text = error instanceof Error ? error.message : ''
-  const remedy = /no such (?:table|column)/i.test(text) ? ': run the migrations, see migrateQuota()' : ''
+  const remedy = /no such (?:table|column)/i.test(errorText(error)) ? ': run the migrations, see migrateQuota()' : ''
   return storeError(`SQLite refused the work${remedy}`, error)
 }
