@@ -15,6 +15,22 @@ test('a body that its reader cancels is settled, even without an abort signal', 
   expect((await quota.status('u1')).windows.write?.[0]?.used).toBe(1)
 })
 
+test.each(['outcome', 'end', 'failures'] as const)(
+  'a handler that returns nothing, as after an upgrade on Bun, is settled as a success by settle: %s',
+  async (settle) => {
+    const errors: unknown[] = []
+    const quota = createQuota({ policy: defaultPolicy() })
+    const logger = { warn: () => undefined, error: (error: unknown) => void errors.push(error) }
+    const metered = quotaFetch({ quota, subject: () => 'u1', settle, logger })
+    const handler = metered.operation('write')(() => undefined as unknown as Response)
+    expect(await handler(new Request('http://localhost/', { method: 'POST' }))).toBeUndefined()
+    expect(errors).toEqual([])
+    expect(await quota.holds.list('u1')).toEqual([])
+    expect((await quota.status('u1')).windows.write?.[0]?.used).toBe(settle === 'failures' ? 0 : 1)
+    await quota.close()
+  },
+)
+
 describe('unread bodies', () => {
   afterEach(() => void vi.useRealTimers())
 

@@ -43,6 +43,21 @@ describe.runIf(isOn).each(RUNTIMES)('quotaFetch on %s', (runtime, capabilities) 
   test('the runtime reports no unhandled rejection', () => expect(running.complaints()).not.toMatch(/unhandled/i))
 })
 
+test.runIf(isOn)(
+  'an upgrade to a WebSocket on Bun is charged, and not an error',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quota-runtime-'))
+    try {
+      const file = await bundled('bun-upgrade', folder)
+      const { stdout, stderr } = await promisify(execFile)(await runtimeBinary('bun'), ['run', file], { cwd: folder })
+      expect([JSON.parse(stdout), stderr]).toEqual([['hello!', 429, []], ''])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+  60_000,
+)
+
 describe.runIf(isOn && process.env.REDIS_TESTS !== 'off')('other runtimes on one Redis', () => {
   test.each(['bun', 'deno'] as const)(
     '%s shares counters with other runtimes',

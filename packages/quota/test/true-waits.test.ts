@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody } from '../src/http.ts'
 import { createQuota, definePolicy, memoryStore, type SubjectSettingsPatch, type SyncQuota } from '../src/index.ts'
 import { testClock } from './support.ts'
@@ -59,6 +60,41 @@ it.each<[string, Parameters<typeof refused>, number | undefined]>([
   expect(ask(cost).allowed).toBe(false)
   clock.at += 1
   expect(ask(cost).allowed).toBe(true)
+})
+
+/** Noon UTC. */
+const at = (month: number, day: number): number => Date.UTC(2026, month - 1, day, 12)
+
+it.each([
+  ['a changed anchor begins with the next period', { day: 1 }, { day: 20 }, undefined, at(4, 1) - 12 * HOUR],
+  ['a removed anchor ends with its period', { day: 20 }, undefined, undefined, at(3, 20) - 12 * HOUR],
+  ['a block that ends within a changed anchor’s period', { day: 1 }, { day: 20 }, at(3, 12), at(4, 1) - 12 * HOUR],
+  ['a block that outlasts a removed anchor’s period', { day: 20 }, undefined, at(3, 25), at(3, 25)],
+  ['a block that outlasts the short period of a change', { day: 1 }, { day: 20 }, at(4, 21), at(4, 21)],
+])('%s, and the wait is true', async (_, first, second, blockedUntil, admittedAt) => {
+  const clock = testClock(at(3, 10))
+  const monthly = definePolicy({
+    windows: [{ label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],
+    layers: [{ name: 'user' }],
+    categories: ['all'],
+    operations: { ask: { category: 'all', cost: 1 } },
+    base: { user: { all: { month: 5 } } },
+  })
+  const store = memoryStore({ clock })
+  const quota = createQuota({ policy: monthly, clock, store, calendar: luxonCalendar() }) as SyncQuota<'ask'>
+  const ask = () => quota.consumeSync({ subject: 'u', operation: 'ask', cost: 5 })
+  await quota.subjects.set('u', { anchor: first })
+  expect(ask().allowed).toBe(true)
+  await quota.subjects.update('u', { anchor: second ?? null })
+  if (blockedUntil !== undefined)
+    await quota.subjects.update('u', { overrides: { all: { month: 0 } }, until: { overrides: blockedUntil } })
+  const refusal = ask()
+  if (refusal.allowed) throw new Error('expected a refusal')
+  expect([refusal.retryable, new Date(clock.at + refusal.retryAfterMs)]).toEqual([true, new Date(admittedAt)])
+  clock.at = admittedAt - 1
+  expect(ask().allowed).toBe(false)
+  clock.at = admittedAt
+  expect(ask().allowed).toBe(true)
 })
 
 it('the body of a block names when it ends', async () => {

@@ -4,6 +4,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
+import type { QuotaLogger } from '../options/logger.ts'
 import { categoryOf, hasLimit, layerAt, limitLabels, placedLimits } from '../policy/cells.ts'
 import { planNames } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -28,7 +29,8 @@ import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
 import { unsupported } from './decide/unsupported.ts'
 import { Events } from './events.ts'
-import { noteOpen } from './open-engines.ts'
+import { watchCounters } from './lost-counters.ts'
+import { noteOpen, type OpeningEngine } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
 import type { QuotaRequest } from './requests.ts'
 import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
@@ -69,7 +71,7 @@ export class EngineComponents {
     if (this.events.hasListeners('freed'))
       this.events.emit('freed', { category: this.policy.categories[categoryOf(set)]!, subject })
   }
-  readonly #closed: () => void
+  readonly #closed: readonly (() => void)[]
 
   /** @param isUnnamed whether it is a limiter without a name */
   constructor(options: ParsedQuotaOptions, isUnnamed: boolean) {
@@ -102,7 +104,7 @@ export class EngineComponents {
     })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy), clock)
-    this.#closed = noteOpen({ policy, isUnnamed }, this.store, (message) => options.logger.warn(`quota: ${message}`))
+    this.#closed = opened({ policy, isUnnamed }, this.store, options.logger)
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
@@ -150,7 +152,7 @@ export class EngineComponents {
   }
 
   async close(): Promise<void> {
-    this.#closed()
+    for (const closed of this.#closed) closed()
     this.live.close()
     this.events.emit('closed', undefined)
     this.events.clear()
@@ -216,6 +218,11 @@ function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Cloc
     throw new QuotaError('invalid_options', `createQuota(): ${message}`)
   }
   return given ?? ofStore ?? systemClock
+}
+
+/** Watches an open engine for mistakes. @returns what to call when it closes */
+function opened(engine: OpeningEngine, store: QuotaStore, logger: QuotaLogger): readonly (() => void)[] {
+  return [noteOpen(engine, store, (message) => logger.warn(`quota: ${message}`)), watchCounters(store, logger)]
 }
 
 /** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
