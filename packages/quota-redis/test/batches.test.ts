@@ -179,7 +179,7 @@ function takeRequest(schema: StoreSchema, { subject, layers: asked, cost, limits
 
 function packed(seed: RowSeed, { width, hash }: RowLayout, now: number): Buffer {
   const bytes = Buffer.alloc(5 + 13 * width, 0)
-  bytes[0] = 1
+  bytes[0] = 2
   bytes.writeUInt32LE(hash, 1)
   for (const [w, { startsInMs, used }] of seed.windows.slice(0, width).entries()) {
     const at = 5 + 7 * w
@@ -199,7 +199,7 @@ describe.runIf(redisTests)('batches of steps', () => {
   async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
     const keys = new Keys(prefix, schema)
     for (const row of seeds) {
-      await redis.admin.set(keys.row(row.layer, row.subject), packed(row, keys.rowLayout, now))
+      await redis.admin.set(keys.row(row.layer, row.subject), packed(row, keys.layout.rows[0]!, now))
     }
   }
 

@@ -64,7 +64,7 @@ describe.runIf(redisTests)('data of another version on Redis', () => {
     for (const call of [take, read, () => takeUnder('i')]) {
       const error = await errorOf(call())
       expect([error.code, isNotDone(error)]).toEqual(['other_version', true])
-      expect(error.message).toMatch(/row at .* version 9 .* reads version 1/)
+      expect(error.message).toMatch(/row at .* version 9 .* reads version 2/)
     }
     expect((await take('v')).outcome).toBe('admitted')
     expect(await redis.admin.getBuffer(row)).toEqual(bytes)
@@ -82,7 +82,7 @@ describe.runIf(redisTests)('data of another version on Redis', () => {
     for (const call of [() => takeUnder('i'), () => counters.settle(settle)]) {
       const error = await errorOf(call())
       expect([error.code, isNotDone(error)]).toEqual(['other_version', true])
-      expect(error.message).toMatch(/record of the id .* version 9 .* reads version 1/)
+      expect(error.message).toMatch(/record of the id .* version 9 .* reads version 2/)
     }
     expect((await takeUnder('j')).outcome).toBe('admitted')
     expect(await redis.admin.getBuffer(record)).toEqual(bytes)

@@ -223,22 +223,22 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     // More or fewer cells than its list has limits.
     for (const cells of [1, 3]) {
       const numbers = Array.from({ length: cells }, () => 1)
-      await redis.admin.set(one.row, rowOf(other.keys.rowLayout, numbers, numbers))
+      await redis.admin.set(one.row, rowOf(other.keys.layout.rows[0]!, numbers, numbers))
       expect(await codeOf(one.take())).toBe('damaged_row')
       expect(await codeOf(other.take())).toBe('damaged_row')
     }
     for (const text of ['', 'rolling 1h 3600000', 'rolling 1h 3600000\nrolling 1d NaN', '\n\n', 'x'.repeat(1_000)]) {
       await one.take(1, 'v')
-      await redis.admin.hset(one.keys.lists, field(one.keys.rowLayout.hash), text)
+      await redis.admin.hset(one.keys.lists, field(one.keys.layout.rows[0]!.hash), text)
       expect(await codeOf(other.take(1, 'v')), JSON.stringify(text)).toBe('damaged_row')
-      await redis.admin.hset(one.keys.lists, field(one.keys.rowLayout.hash), one.keys.rowLayout.list)
+      await redis.admin.hset(one.keys.lists, field(one.keys.layout.rows[0]!.hash), one.keys.layout.rows[0]!.list)
     }
   })
 
   it('a row isn’t written if another list has its own list’s name', async () => {
     const prefix = newPrefix()
     const { take, keys } = party(prefix, ONE)
-    await redis.admin.hset(keys.lists, field(keys.rowLayout.hash), 'rolling 9h 32400000')
+    await redis.admin.hset(keys.lists, field(keys.layout.rows[0]!.hash), 'rolling 9h 32400000')
     const before = await redis.admin.keys(`{${prefix}}*`)
     expect(await codeOf(take())).toBe('store_mismatch')
     expect(await redis.admin.keys(`{${prefix}}*`)).toEqual(before)
@@ -284,9 +284,9 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const { row, keys, take, counters, reset } = party(prefix, ONE)
     const theirs = rowLayout('1h', '5h')
-    for (const { hash, list } of [keys.rowLayout, theirs]) await redis.admin.hset(keys.lists, field(hash), list)
+    for (const { hash, list } of [keys.layout.rows[0]!, theirs]) await redis.admin.hset(keys.lists, field(hash), list)
     const record = keys.recordPlace('u', 'i').key
-    const head = fc.constantFrom(keys.rowLayout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
+    const head = fc.constantFrom(keys.layout.rows[0]!.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
     const some = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes))
     const cells = fc.uint8Array({ minLength: 26, maxLength: 26 }).map((bytes) => Buffer.from(bytes))
     const bytes = fc.oneof(some, fc.tuple(head, cells).map(Buffer.concat), fc.tuple(head, some).map(Buffer.concat))
@@ -359,7 +359,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
 /** A row's bytes: what windows used, then when they started. */
 function rowOf({ hash }: { readonly hash: number }, starts: readonly number[], used: readonly number[]): Buffer {
   const bytes = Buffer.alloc(5 + 13 * starts.length)
-  bytes[0] = 1
+  bytes[0] = 2
   bytes.writeUInt32LE(hash, 1)
   for (const [w, start] of starts.entries()) {
     bytes.writeUIntLE(used[w]!, 5 + 7 * w, 6)

@@ -26,7 +26,8 @@ export async function storedKeys(
   return policy === undefined ? [all] : [all, ...ofPolicy(keys, prefix, policy)]
 }
 
-const IS_ROW = /^\{[^}]*\}[A-Za-z0-9_-]{5}[:!]/
+/** Keys that have a layer and a subject. Those of settings, the factor and outcomes have other words in their place. */
+const IS_ROW = /^\{[^}]*\}:(?!(?:settings|subject|factor|outcomes):)[^:!]+[:!]/
 
 function ofPolicy(keys: ReadonlySet<string>, prefix: string, policy: Policy): ServerFinding[] {
   const tables = rowTables(prefix, policy)

@@ -1,22 +1,21 @@
 import {
   type Instant,
   PERIOD_NUMBERS,
-  type RowLayout,
   type SubjectKeys,
   type TakeRequest,
   usedLayers,
 } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
-import { type ListBook, rowHead } from './lists.ts'
+import type { ListBook, ListBooks } from './lists.ts'
 import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
 import { type BatchReply, Replay } from './replay.ts'
 
 const MAX_KEY_CHARACTERS = 32 * 1024
 /** The most numbers in one call. Lua can unpack about 8,000. */
 const MAX_NUMBERS = 4_000
-/** How many arguments come before the texts. */
-const FIRST_TEXT = 4
+/** The first argument that is a text. */
+const FIRST_TEXT = 2
 
 /** One operation of a batch. It receives the replies and its place among them, or fails. */
 export interface Operation {
@@ -45,13 +44,16 @@ interface TakeGroup extends Omit<TakeBasis, 'subject'> {
 /** The operations of one script call, as `lua/batch.lua` reads them. */
 export class Batch {
   readonly keys: Keys
-  readonly layout: RowLayout
-  readonly book: ListBook
+  readonly books: ListBooks
   readonly operations: Operation[] = []
   readonly #instant: Instant
   readonly #testNow: number | undefined
   readonly #units: number
   readonly #rows = new Map<string, number>()
+  /** Of each row. */
+  readonly #rowBooks: ListBook[] = []
+  /** The lists of limits of those rows, with their indexes from 1. */
+  readonly #lists = new Map<ListBook, number>()
   readonly #records = new Map<string, number>()
   readonly #indexes = new Map<string, number>()
   readonly #texts: (string | Buffer)[] = []
@@ -67,13 +69,13 @@ export class Batch {
   #run: { readonly group: TakeGroup; readonly at: number } | undefined
   #keyCharacters = 0
 
-  constructor(keys: Keys, book: ListBook, instant: Instant, testNow: number | undefined) {
+  constructor(keys: Keys, books: ListBooks, instant: Instant, testNow: number | undefined) {
     this.keys = keys
-    this.layout = keys.rowLayout
-    this.book = book
+    this.books = books
     this.#instant = instant
     this.#testNow = testNow
-    this.#units = keys.schema.units.length + (this.layout.hasSlots ? 1 : 0)
+    const hasSlots = keys.layout.cells.some(({ kind }) => kind === 'concurrency')
+    this.#units = keys.schema.units.length + (hasSlots ? 1 : 0)
   }
 
   get isFull(): boolean {
@@ -135,11 +137,21 @@ export class Batch {
   // Names, by places from 1 -------------------------------------------------------------------------------------------
 
   row(layer: number, subject: SubjectKeys): number {
-    return this.#placeOf(this.#rows, this.keys.row(layer, subject))
+    return this.#rowAt(this.keys.row(layer, subject), layer)
   }
 
   rowNamed(name: string): number {
-    return this.#placeOf(this.#rows, this.keys.named(name))
+    return this.#rowAt(this.keys.named(name), this.keys.layerOf(name))
+  }
+
+  /** The list of a row's limits, by its place. */
+  bookOf(row: number): ListBook {
+    return this.#rowBooks[row - 1]!
+  }
+
+  /** The index of the list of a row's limits. */
+  listOf(row: number): number {
+    return this.#lists.get(this.bookOf(row))!
   }
 
   record(key: string): number {
@@ -159,13 +171,8 @@ export class Batch {
   /** Number of keys, keys and arguments. */
   args(): (string | Buffer)[] {
     const { settings, lists } = this.keys
-    const { list, size } = this.layout
-    const others = [...this.book.lists.values()]
-    const otherNumbers = others.flatMap(({ head, cells, all }) => {
-      return [head, all.head, this.text(all.text), cells.length, ...cells, all.cells.length, ...all.cells]
-    })
-    const cells = this.book.cellNumbers()
-    const tariffsFrom = BEGIN + cells.length + 1
+    const ofLists = [...this.#lists.keys()].flatMap((book) => this.#listNumbers(book))
+    const tariffsFrom = BEGIN + ofLists.length + 1
     const groupsFrom = tariffsFrom + this.#tariffNumbers.length
     const group = this.#groupNumbers.slice()
     for (const { at, order } of this.#groups) {
@@ -174,27 +181,21 @@ export class Batch {
     const operations = this.#numbers.slice()
     for (const at of this.#groupsAt) operations[at]! += groupsFrom
     const numbers = Float64Array.from([
-      ...[this.#testNow ?? -1, size, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
-      ...[cells.length / 3, this.#tariffs.size, this.#groups.length, others.length, this.operations.length],
-      ...cells,
+      ...[this.#testNow ?? -1, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
+      ...[this.#lists.size, this.#tariffs.size, this.#groups.length, this.operations.length],
+      ...ofLists,
       ...this.#tariffNumbers,
       ...group,
-      ...otherNumbers,
       ...operations,
     ])
     const keys = [settings, lists, ...this.#rows.keys(), ...this.#records.keys(), ...this.#indexes.keys()]
-    return [String(keys.length), ...keys, Buffer.from(numbers.buffer), list, rowHead(list), ...this.#texts]
+    return [String(keys.length), ...keys, Buffer.from(numbers.buffer), ...this.#texts]
   }
 
   /** The rows as the script found them, with its other replies. */
   replayOf(reply: Reply): Replay {
-    return new Replay(
-      reply as unknown as BatchReply,
-      [...this.#rows.keys()],
-      this.book,
-      this.keys.layout,
-      this.#instant,
-    )
+    const rows = [...this.#rows.keys()].map((key, at) => ({ key, book: this.#rowBooks[at]! }))
+    return new Replay(reply as unknown as BatchReply, rows, this.books, this.keys.layout, this.#instant)
   }
 
   answer(reply: Reply): void {
@@ -251,25 +252,54 @@ export class Batch {
     return group
   }
 
-  /** Limits and periods that rows have in common are sent once. */
-  #tariffOf({ quotas, periods }: TakeBasis, layer: number): number {
+  /** Limits and periods that rows have in common are sent once. Only the cells that count are in it. */
+  #tariffOf({ set, quotas, periods }: TakeBasis, layer: number): number {
     const { layout } = this.keys
-    const { cells, size, first } = layout.rows[layer]!
-    const numbers = [0, ...quotas.limits.slice(first, first + size)]
-    for (let c = 0; c < size; c++) {
-      const isCalendar = cells[c]!.kind === 'calendar'
-      const from = layout.periodsAt(first + c)
-      for (let i = 0; i < PERIOD_NUMBERS; i++) {
-        numbers[1 + (i + 1) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
-      }
-      if (cells[c]!.kind === 'bucket') numbers[1 + 2 * size + c] = quotas.rates?.[first + c] ?? 0
+    const { cells, first } = layout.rows[layer]!
+    const counted = layout.counted[set]![layer]!
+    const periodOf = (at: number, i: number): number => {
+      const { kind } = layout.cells[at]!
+      if (kind === 'bucket' && i === 1) return quotas.rates?.[at] ?? 0
+      return kind === 'calendar' ? (periods?.[layout.periodsAt(at) + i] ?? 0) : 0
     }
+    const numbers = [
+      ...[this.#listAt(this.books.of(layer)), counted.length],
+      ...counted.map((at) => at - first + 1),
+      ...counted.map((at) => cells[at - first]!.unit + 1),
+      ...counted.map((at) => quotas.limits[at]!),
+      ...Array.from({ length: PERIOD_NUMBERS }, (_, i) => counted.map((at) => periodOf(at, i))).flat(),
+    ]
     const name = numbers.join()
     const known = this.#tariffs.get(name)
     if (known !== undefined) return known
     this.#tariffs.set(name, this.#tariffNumbers.length)
     this.#tariffNumbers.push(...numbers)
     return this.#tariffNumbers.length - numbers.length
+  }
+
+  #listNumbers(book: ListBook): number[] {
+    const { layout, lists } = book
+    const cells = book.cellNumbers()
+    const others = [...lists.values()].flatMap(({ head, cells: all, all: union }) => {
+      return [head, union.head, this.text(union.text), all.length, ...all, union.cells.length, ...union.cells]
+    })
+    return [this.text(book.listText), layout.size, cells.length / 2, ...cells, lists.size, ...others]
+  }
+
+  #listAt(book: ListBook): number {
+    const at = this.#lists.get(book) ?? this.#lists.size + 1
+    this.#lists.set(book, at)
+    return at
+  }
+
+  #rowAt(key: string, layer: number | undefined): number {
+    const place = this.#placeOf(this.#rows, key)
+    if (place > this.#rowBooks.length) {
+      const book = this.books.of(layer)
+      this.#rowBooks.push(book)
+      this.#listAt(book)
+    }
+    return place
   }
 
   #placeOf(places: Map<string, number>, key: string): number {

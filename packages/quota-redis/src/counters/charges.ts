@@ -21,12 +21,13 @@ type Charged = { readonly charges: readonly Charge[] }
 
 /** The charges of a take, read from the states in its reply. */
 export function chargesOf(take: TakeBasis, states: WindowStates, costs: readonly number[], keys: Keys): Charge[] {
+  const { cells, counted } = keys.layout
   return usedLayers(keys.layout, take).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, take.subject))
-    const { identities, units, first } = keys.layout.rows[layer]!
-    return identities.flatMap((identity, c): Charge[] => {
-      const amount = costs[units[c]!] ?? 0
-      return amount > 0 ? [[row, identity, states[2 * (first + c)]!, amount]] : []
+    return counted[take.set]![layer]!.flatMap((at): Charge[] => {
+      const { identity, unit } = cells[at]!
+      const amount = costs[unit] ?? 0
+      return amount > 0 ? [[row, identity, states[2 * at]!, amount]] : []
     })
   })
 }

@@ -19,7 +19,7 @@ import { Keys } from '../keys/keys.ts'
 import { Batch, type Operation } from './batch.ts'
 import type { Refund } from './charges.ts'
 import { Holds, type ReadHoldPage } from './holds.ts'
-import { ListBook } from './lists.ts'
+import { ListBooks } from './lists.ts'
 import { AGAIN, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
 import {
@@ -49,11 +49,11 @@ export interface CountersDeps {
 export function openCounters(deps: CountersDeps): Counters {
   const { connection, prefix, schema, deadlineMs, testClock, tick } = deps
   const keys = new Keys(prefix, schema)
-  const book = new ListBook(keys.rowLayout)
+  const books = new ListBooks(keys.layout)
   const instant = new Instant(keys.layout)
-  const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
+  const newBatch = (): Batch => new Batch(keys, books, instant, testClock?.now())
   const caller = new Calls<Operation>({ connection, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
-  const changes = new RecordChanges(keys, book, caller)
+  const changes = new RecordChanges(keys, books, caller)
   const readPage: ReadHoldPage = (index, which, most) => readHoldPage(deps, index, which, most)
   return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
 }
@@ -96,7 +96,7 @@ export class Counters {
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    const { subject, periods } = request
+    const { subject, set, periods } = request
     const layers = usedLayers(this.keys.layout, request)
     return called<ReadReply>(this.#caller, {
       repeatable: true,
@@ -110,7 +110,7 @@ export class Counters {
       },
       read: (replay, _, rows) => {
         const { now } = replay
-        const states = replay.view(rows, { layers, periods })
+        const states = replay.view(rows, { set, layers, periods })
         return states === undefined ? { now, states: [], isStale: true } : { now, states }
       },
     })
@@ -135,7 +135,8 @@ export class Counters {
         rows = layers.map((layer) => batch.row(layer, request.subject))
         refunds = rows.flatMap((row, at) => closings(row, layers[at]!, request.limits, this.keys.layout))
         batch.steps(() => {
-          for (const [i, row] of rows.entries()) batch.step(damaged.has(i) ? 'repair' : 'readable', row)
+          for (const [i, row] of rows.entries())
+            batch.step(damaged.has(i) ? 'repair' : 'readable', row, batch.listOf(row))
           encodeRefunds(batch, refunds)
         })
         return rows.map((row) => row - 1)

@@ -165,7 +165,7 @@ export class Holds implements RedisHolds {
         state: 'cancelled',
         nonce,
         fingerprint,
-        tables: '',
+        tables: [],
         states: [],
         limits: [],
       }

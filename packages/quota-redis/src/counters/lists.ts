@@ -1,8 +1,8 @@
-import { cellOfIdentity, hash32, inRowOrder, type RowLayout } from '@scoregw/quota/store'
+import { cellOfIdentity, hash32, inRowOrder, type Layout, RowLayout } from '@scoregw/quota/store'
 import { KINDS } from './numbers.ts'
 
 /** The version of a row's format, its first byte. */
-export const ROW_VERSION = 1
+export const ROW_VERSION = 2
 
 /** A list of limits other than the policy's own. */
 export interface OtherList {
@@ -24,14 +24,51 @@ export function rowHead(list: string): Buffer {
   return bytes
 }
 
-/** The limits found in rows. The policy's own cells have the numbers 1 to `size`; those of other lists follow. */
+/** The lists of limits of a policy's layers. Layers with the same limits have the same one. */
+export class ListBooks {
+  /** For rows of layers that the policy lacks. */
+  readonly none: ListBook = new ListBook(new RowLayout([]))
+  readonly all: readonly ListBook[]
+  readonly #byLayer: readonly ListBook[]
+
+  constructor({ rows }: Layout) {
+    const byList = new Map(rows.map((row) => [row.list, new ListBook(row)]))
+    this.#byLayer = rows.map(({ list }) => byList.get(list)!)
+    this.all = [...byList.values(), this.none]
+  }
+
+  /** @param layer `undefined`: one that the policy lacks */
+  of(layer: number | undefined): ListBook {
+    return layer === undefined ? this.none : this.#byLayer[layer]!
+  }
+
+  /** The identities of a list, by the first bytes of its rows; `undefined` for an unknown list. */
+  limitsOf(head: number): readonly string[] | undefined {
+    for (const book of this.all) {
+      const limits = book.limitsOf(head)
+      if (limits !== undefined) return limits
+    }
+    return undefined
+  }
+
+  /** See {@link ListBook.learn}. */
+  learn(text: string, hash: number): void {
+    for (const book of this.all) book.learn(text, hash)
+  }
+}
+
+/** The limits found in rows of one layer. Its own cells have the numbers 1 to `size`; those of other lists follow. */
 export class ListBook {
   readonly layout: RowLayout
+  /** The first bytes of its own rows, then its own list of limits. */
+  readonly listText: Buffer
   readonly identities: string[]
   readonly lists: Map<number, OtherList> = new Map<number, OtherList>()
+  #cellNumbers: readonly number[] = []
 
   constructor(layout: RowLayout) {
     this.layout = layout
+    this.listText = Buffer.concat([rowHead(layout.list), Buffer.from(layout.list)])
     this.identities = [...layout.identities]
   }
 
@@ -72,16 +109,15 @@ export class ListBook {
     if (union.length > names.length) this.learn(unionText)
   }
 
-  /** Units, kinds and lengths of all cells, as scripts read them. */
-  cellNumbers(): number[] {
-    const { cells } = this.layout
-    const all = this.identities.map((identity, index) => {
-      const known = cellOfIdentity(identity)
-      const kind = known?.kind ?? 'rolling'
-      const length = known?.lengthMs ?? Number.POSITIVE_INFINITY
-      return [(cells[index]?.unit ?? 0) + 1, KINDS[kind], length] as const
-    })
-    return [...all.map(([unit]) => unit), ...all.map(([, kind]) => kind), ...all.map(([, , l]) => l)]
+  /** Kinds, then lengths of all cells, as scripts read them. */
+  cellNumbers(): readonly number[] {
+    if (this.#cellNumbers.length === 2 * this.identities.length) return this.#cellNumbers
+    const cells = this.identities.map((identity) => cellOfIdentity(identity))
+    this.#cellNumbers = [
+      ...cells.map((cell) => KINDS[cell?.kind ?? 'rolling']),
+      ...cells.map((cell) => cell?.lengthMs ?? Number.POSITIVE_INFINITY),
+    ]
+    return this.#cellNumbers
   }
 }
 

@@ -95,8 +95,8 @@ class Call<T> implements Operation {
 /** The reply to a take, by its status. It advances the replay. */
 export function takeReply(replay: Replay, status: Status, rows: readonly number[], request: TakeRequest): TakeReply {
   const { now } = replay
-  const { costs, periods } = request
-  const shown = { layers: replay.layersOf(request), periods }
+  const { set, costs, periods } = request
+  const shown = { set, layers: replay.layersOf(request), periods }
   if (status === 'done') {
     replay.charge(rows, request)
     return { outcome: 'admitted', now, states: replay.view(rows, shown, costs) ?? [] }

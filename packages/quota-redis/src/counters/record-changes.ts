@@ -3,7 +3,7 @@ import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch, TakeBasis } from './batch.ts'
 import { chargesOf, merged, type Refund, refundsOf } from './charges.ts'
-import type { ListBook } from './lists.ts'
+import type { ListBooks } from './lists.ts'
 import type { Status } from './numbers.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
@@ -95,14 +95,14 @@ interface Basis {
  */
 export class RecordChanges {
   readonly #keys: Keys
-  readonly #book: ListBook
+  readonly #books: ListBooks
   readonly #caller: Caller
   /** Open records, as this process left them. */
   readonly #cache = new Map<string, IdRecord>()
 
-  constructor(keys: Keys, book: ListBook, caller: Caller) {
+  constructor(keys: Keys, books: ListBooks, caller: Caller) {
     this.#keys = keys
-    this.#book = book
+    this.#books = books
     this.#caller = caller
   }
 
@@ -160,11 +160,11 @@ export class RecordChanges {
   /** Reads the value that a key had. */
   async read({ found }: Pick<Applied, 'found'>): Promise<Found> {
     const bytes = found ?? NO_BYTES
-    let record = readRecord(bytes, this.#book)
+    let record = readRecord(bytes, this.#books)
     // A record refers to at most two lists.
     for (let tries = 0; record.unknownList !== undefined && tries < 2; tries++) {
       await this.#learn(record.unknownList)
-      record = readRecord(bytes, this.#book)
+      record = readRecord(bytes, this.#books)
     }
     return record.unknownList === undefined ? record : { mark: record.mark, fault: damagedRow(undefined) }
   }
@@ -239,7 +239,7 @@ export class RecordChanges {
     const isOpen = isOpenHold(after)
     if (isOpen) {
       const slots = hold!.charges.filter(([, identity]) => cellOfIdentity(identity)?.kind === 'concurrency')
-      for (const [row] of slots) batch.step('keep', batch.rowNamed(row), hold!.endsAt)
+      for (const [name] of slots) encodeKeep(batch, batch.rowNamed(name), hold!.endsAt)
     }
     const behind = more?.behind && behindOf(batch, more.take, more.behind)
     batch.step(
@@ -271,7 +271,7 @@ export class RecordChanges {
       },
       read: (_, __, ___, found) => found!.toString(),
     })
-    if (text !== '') this.#book.learn(text, Number.parseInt(hash, 16))
+    if (text !== '') this.#books.learn(text, Number.parseInt(hash, 16))
   }
 }
 
@@ -303,7 +303,7 @@ function replayed(
 ): (() => Pick<Applied, 'states' | 'added'>) | undefined {
   const costs = [...more.costs, 0]
   const take = { ...more.take, costs }
-  const shown = { layers: replay.layersOf(take), periods: take.periods }
+  const shown = { set: take.set, layers: replay.layersOf(take), periods: take.periods }
   if (status === 'refused') {
     replay.reanchor(rows, take)
     return () => ({ states: replay.view(rows, shown) ?? [] })
@@ -313,6 +313,11 @@ function replayed(
   replay.charge(rows, { ...take, costs: paid })
   const exact = more.mode === 'take' ? paid : undefined
   return () => ({ states: replay.view(rows, shown, exact) ?? [], added: paid.slice(0, -1) })
+}
+
+/** Writes the step that keeps a row. @param until an instant; below 0, in that many milliseconds */
+export function encodeKeep(batch: Batch, row: number, until: number): void {
+  batch.step('keep', row, batch.listOf(row), until)
 }
 
 /** Writes the step that fails if a record has changed. */

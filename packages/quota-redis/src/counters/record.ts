@@ -4,6 +4,7 @@ import {
   type Amounts,
   amountsIn,
   answerToKeep,
+  type CellSchema,
   cellOfIdentity,
   commitAnswer,
   type HoldFactsOf,
@@ -12,16 +13,17 @@ import {
   Layout,
   NOT_OPEN,
   otherVersion,
-  type RowLayout,
   type Settled,
   SLOTS,
+  type TakeRequest,
+  usedLayers,
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
-import { headOf, type ListBook } from './lists.ts'
+import { headOf, type ListBooks } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
 /** A hold, as its record stores it. */
@@ -44,17 +46,17 @@ export interface HoldOfRecord extends HoldFactsOf {
 export interface IdRecord extends IdFacts {
   /** New at every write. A decision on a record applies only while the record has this mark. */
   readonly mark: string
-  /** The rows of the states, in order: five characters each, see `Keys.table`. */
-  readonly tables: string
-  /** The limits of the states' cells: identities, in order. */
-  readonly limits: readonly string[]
+  /** The rows of the states, in order: see `Keys.table`. */
+  readonly tables: readonly string[]
+  /** The limits of each row: identities, in order. */
+  readonly limits: readonly (readonly string[])[]
   readonly hold?: HoldOfRecord | undefined
 }
 
 /** How many bytes a mark has. */
 const MARK_BYTES = 8
 /** The version of a record's format, its byte after the mark and the expiry. */
-const RECORD_VERSION = 1
+const RECORD_VERSION = 2
 const VERSION_AT = 14
 /** The offset of the part that scripts do not read. */
 const TEXT_AT = VERSION_AT + 1
@@ -98,7 +100,7 @@ export function recordText(record: IdRecord, behind?: Behind): string {
     ...[byRow(hold.charges), hold.growths.join(''), hold.answer ?? 0],
   ]
   const ofFacts = behind && [behind.of, behind.rows ?? 0, behind.periods ?? 0, behind.plan ?? 0]
-  const ofStates = states.length > 0 ? [headOf(limits.join('\n')), states] : 0
+  const ofStates = states.length > 0 ? [limits.map((each) => headOf(each.join('\n'))), states] : 0
   const version = String.fromCharCode(RECORD_VERSION)
   return `${mark}${version}${JSON.stringify([STATE_CODES[state], nonce, fingerprint, tables, ofStates, ofHold ?? 0, ofFacts ?? 0])}\n`
 }
@@ -110,8 +112,8 @@ type RecordJson = readonly [
   state: string,
   nonce: string,
   fingerprint: string,
-  tables: string,
-  states: 0 | readonly [head: number, states: WindowStates],
+  tables: readonly string[],
+  states: 0 | readonly [heads: readonly number[], states: WindowStates],
   hold:
     | 0
     | readonly [
@@ -147,7 +149,7 @@ export interface Found {
 }
 
 /** Reads a record from the script's reply. */
-export function readRecord(bytes: Buffer, book: ListBook): Found {
+export function readRecord(bytes: Buffer, books: ListBooks): Found {
   const mark = bytes.toString('latin1', 0, MARK_BYTES)
   if (bytes.length === 0) return { mark }
   const version = otherVersionIn(bytes, VERSION_AT, RECORD_VERSION)
@@ -156,35 +158,31 @@ export function readRecord(bytes: Buffer, book: ListBook): Found {
     const end = bytes.indexOf(NEW_LINE, TEXT_AT)
     const json = JSON.parse(bytes.toString('utf8', TEXT_AT, end)) as RecordJson
     const [status, nonce, fingerprint, tables, shown, hold, behind] = json
-    const factsAt = end + 1
-    const heads = [
-      ...(shown === 0 ? [] : [shown[0]]),
-      ...(behind === 0 ? [] : [bytes.readUIntLE(factsAt + 6, HEAD_BYTES)]),
-    ]
-    const lists = heads.map((head) => book.limitsOf(head))
-    const unknown = heads[lists.indexOf(undefined)]
-    if (unknown !== undefined) return { mark, unknownList: hashText(unknown) }
-    if (lists.some((list) => list!.length === 0)) return { mark, fault: damagedRow(undefined) }
-    const state = STATES[status]!
-    const states = shown === 0 ? [] : shown[1]
-    const limits = lists[0] ?? []
-    const read = {
-      mark,
-      state,
-      nonce,
-      fingerprint,
-      tables,
-      limits,
-      states,
-      hold: hold === 0 ? undefined : holdOf(hold),
-    }
-    return {
-      mark,
-      record: behind === 0 ? read : withFacts(read, behind, factsIn(bytes, factsAt, lists.at(-1)!), book.layout),
-    }
-  } catch {
-    return { mark, fault: damagedRow(undefined) }
+    const [heads, states] = shown === 0 ? [[], []] : shown
+    const limits = heads.map((head) => limitsOf(books, head))
+    const ofHold = hold === 0 ? undefined : holdOf(hold)
+    const read = { mark, state: STATES[status]!, nonce, fingerprint, tables, limits, states, hold: ofHold }
+    return { mark, record: behind === 0 ? read : withFacts(read, behind, factsIn(bytes, end + 1, books)) }
+  } catch (error) {
+    return error instanceof UnknownList ? { mark, unknownList: error.hash } : { mark, fault: damagedRow(undefined) }
   }
+}
+
+/** A record uses a list of limits that this process has to learn first. */
+class UnknownList extends Error {
+  readonly hash: string
+
+  constructor(head: number) {
+    super('unknown list of limits')
+    this.hash = hashText(head)
+  }
+}
+
+function limitsOf(books: ListBooks, head: number): readonly string[] {
+  const limits = books.limitsOf(head)
+  if (limits === undefined) throw new UnknownList(head)
+  if (limits.length === 0) throw new Error('a list of limits that is not its hash')
+  return limits
 }
 
 /** A list's hash as its field in the hash of lists: eight digits. */
@@ -199,17 +197,15 @@ function withFacts(
   record: IdRecord,
   [of, rows, periods, plan]: Exclude<RecordJson[6], 0>,
   facts: Facts,
-  layout: RowLayout,
 ): IdRecord {
   const { hold } = record
   if (of === 'commit')
     return hold === undefined ? record : { ...record, hold: committed(hold, facts, plan as Behind['plan']) }
   const charged = hold && { ...hold, charges: merged(hold.charges, chargesIn(facts, rows === 0 ? [] : rows)) }
   if (of === 'growth') return { ...record, hold: charged }
-  const own = facts.limits === layout.identities ? layout : undefined
-  const states = statesOf(facts, own, periods === 0 ? undefined : periods)
+  const states = statesOf(facts, periods === 0 ? undefined : periods)
   const begun = charged && { ...charged, takenAt: facts.now, endsAt: facts.now + charged.endsAt }
-  return { ...record, limits: facts.limits, states, hold: begun }
+  return { ...record, limits: facts.rows.map(({ limits }) => limits), states, hold: begun }
 }
 
 const STATES: Readonly<Record<string, IdRecord['state']>> = {
@@ -230,14 +226,14 @@ function holdOf([by, owner, costs, takenAt, endsAt, keepMs, charges, growths, an
   }
 }
 
-/** The states stored in a record, for the layers that a request uses. Cells that the record lacks are not open. */
-export function statesFor(record: IdRecord, layers: readonly number[], keys: Keys): WindowStates {
-  const states = keys.layout.blank.slice()
-  for (const layer of layers) {
-    const { identities, first } = keys.layout.rows[layer]!
-    for (const [c, identity] of identities.entries()) {
-      const at = placeIn(record, keys.table(layer), identity)
-      if (at !== undefined) states.splice(2 * (first + c), 2, record.states[at]!, record.states[at + 1]!)
+/** The states stored in a record, for the limits that a request counts in. Cells that the record lacks are not open. */
+export function statesFor(record: IdRecord, take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>, keys: Keys): WindowStates {
+  const { blank, counted, cells } = keys.layout
+  const states = blank.slice()
+  for (const layer of usedLayers(keys.layout, take)) {
+    for (const at of counted[take.set]![layer]!) {
+      const place = placeIn(record, keys.table(layer), cells[at]!.identity)
+      if (place !== undefined) states.splice(2 * at, 2, record.states[place]!, record.states[place + 1]!)
     }
   }
   return states
@@ -256,9 +252,9 @@ export function startIn(record: IdRecord, table: string, identity: string): numb
 
 /** The index of a cell in a record's states. */
 function placeIn({ tables, limits }: IdRecord, table: string, identity: string): number | undefined {
-  const row = tables.match(/.{5}/g)?.indexOf(table) ?? -1
-  const cell = limits.indexOf(identity)
-  return row === -1 || cell === -1 ? undefined : 2 * (row * limits.length + cell)
+  const row = tables.indexOf(table)
+  const cell = limits[row]?.indexOf(identity) ?? -1
+  return cell === -1 ? undefined : 2 * (limits.slice(0, row).flat().length + cell)
 }
 
 // Facts ---------------------------------------------------------------------------------------------------------------
@@ -266,63 +262,77 @@ function placeIn({ tables, limits }: IdRecord, table: string, identity: string):
 interface Facts {
   /** When it was charged, epoch milliseconds. */
   readonly now: number
-  /** Identities of the cells. */
-  readonly limits: readonly string[]
-  /** The amount charged to each cell. */
-  readonly amounts: readonly number[]
-  /** The rows after the charge: pairs `[startedAt, used]`. */
-  readonly rows: readonly (readonly number[])[]
+  readonly rows: readonly FactsOfRow[]
 }
 
-function factsIn(bytes: Buffer, from: number, limits: readonly string[]): Facts {
-  const size = limits.length
-  const amountsAt = from + 6 + HEAD_BYTES
-  const rowsAt = amountsAt + 7 * size
-  const rows: number[][] = []
-  for (let at = rowsAt; at + CELL_BYTES * size <= bytes.length; at += CELL_BYTES * size) {
-    const pairs: number[] = []
-    for (let c = 0; c < size; c++) readCell(bytes, at, size, c, pairs, 2 * c)
-    rows.push(pairs)
+/** A row after a charge. */
+interface FactsOfRow {
+  /** Identities of the cells. */
+  readonly limits: readonly string[]
+  /** The amount charged to each cell. Below 0, it doesn't count. */
+  readonly amounts: readonly number[]
+  /** Pairs `[startedAt, used]`. */
+  readonly cells: readonly number[]
+}
+
+function factsIn(bytes: Buffer, from: number, books: ListBooks): Facts {
+  const rows: FactsOfRow[] = []
+  for (let at = from + 6; at < bytes.length; ) {
+    const limits = limitsOf(books, bytes.readUIntLE(at, HEAD_BYTES))
+    const size = limits.length
+    const amountsAt = at + HEAD_BYTES
+    const cells: number[] = []
+    for (let c = 0; c < size; c++) readCell(bytes, amountsAt + 7 * size, size, c, cells, 2 * c)
+    rows.push({ limits, amounts: limits.map((_, c) => sevenBytes(bytes, amountsAt + 7 * c)), cells })
+    at = amountsAt + (7 + CELL_BYTES) * size
   }
-  const amounts = limits.map((_, c) => sevenBytes(bytes, amountsAt + 7 * c))
-  return { now: sixBytes(bytes, from), limits, amounts, rows }
+  return { now: sixBytes(bytes, from), rows }
 }
 
 /**
  * The states in the reply to a take. Charges appear at the exact start that they went to, everything else as seen at
- * that time. For another policy's list, only the charges appear.
+ * that time.
  */
-function statesOf(
-  { now, amounts, rows }: Facts,
-  layout: RowLayout | undefined,
-  periods: readonly number[] | undefined,
-): WindowStates {
-  const layers = layout && rows.map(() => ({ name: '', shared: false, cells: layout.cells }))
-  const instant = layers && new Instant(new Layout({ layers, sets: [] }))
-  const isKnown = instant?.moveTo(now, periods) === true
-  return rows.flatMap((pairs, r) => {
+function statesOf({ now, rows }: Facts, periods: readonly number[] | undefined): WindowStates {
+  const layers = rows.map(({ limits }) => ({ name: '', shared: false, cells: limits.map(cellAt) }))
+  const instant = new Instant(new Layout({ layers, sets: [] }))
+  instant.moveTo(now, periods)
+  let at = 0
+  return rows.flatMap(({ amounts, cells }) => {
     const states: number[] = []
-    for (let c = 0; c < amounts.length; c++) {
-      if (amounts[c]! > 0) states.push(pairs[2 * c]!, pairs[2 * c + 1]!)
-      else if (isKnown) view(pairs, 2 * c, instant.after[r * amounts.length + c]!, now, states, 2 * c)
+    for (let c = 0; c < amounts.length; c++, at++) {
+      const isSeen = amounts[c] === 0 && !Number.isNaN(instant.after[at])
+      if (amounts[c]! > 0) states.push(cells[2 * c]!, cells[2 * c + 1]!)
+      else if (isSeen) view(cells, 2 * c, instant.after[at]!, now, states, 2 * c)
       else states.push(NOT_OPEN, 0)
     }
     return states
   })
 }
 
-function chargesIn({ limits, amounts, rows }: Facts, names: readonly string[]): Charge[] {
-  return names.flatMap((row, r) =>
-    limits.flatMap((identity, c): Charge[] =>
-      amounts[c]! > 0 ? [[row, identity, rows[r]![2 * c]!, amounts[c]!]] : [],
-    ),
-  )
+/** A cell by its identity. One of a kind that this version doesn't know never looks open. */
+function cellAt(identity: string): CellSchema {
+  const cell = cellOfIdentity(identity)
+  return cell === undefined ? { kind: 'rolling', label: '', identity, lengthMs: Number.NEGATIVE_INFINITY, unit: 0 } : { ...cell, unit: 0 }
+}
+
+function chargesIn({ rows }: Facts, names: readonly string[]): Charge[] {
+  return names.flatMap((row, r) => {
+    const { limits, amounts, cells } = rows[r]!
+    return limits.flatMap((identity, c): Charge[] =>
+      amounts[c]! > 0 ? [[row, identity, cells[2 * c]!, amounts[c]!]] : [],
+    )
+  })
 }
 
 /** The result of a commit that charges as much as fits. A unit without a limit always fits. */
-function committed(hold: HoldOfRecord, { limits, amounts }: Facts, plan: Behind['plan']): HoldOfRecord {
+function committed(hold: HoldOfRecord, { rows }: Facts, plan: Behind['plan']): HoldOfRecord {
   const { actual, within, excess } = plan!
-  const fitted = limits.map((identity, c) => [cellOfIdentity(identity)?.unit ?? '', amounts[c]!] as const)
+  const fitted = rows.flatMap(({ limits, amounts }) =>
+    limits.flatMap((identity, c) =>
+      amounts[c]! < 0 ? [] : [[cellOfIdentity(identity)?.unit ?? '', amounts[c]!] as const],
+    ),
+  )
   const units = [...new Set([...Object.keys(actual), ...Object.keys(excess), ...Object.keys(hold.costs)])].filter(
     (unit) => unit !== SLOTS,
   )

@@ -20,12 +20,14 @@ export interface PlacedRefund {
 /** Refunds to the windows of a reply. */
 export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
   const { subject, states } = request
+  const { cells, counted } = keys.layout
   return usedLayers(keys.layout, request).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, subject))
-    const { identities, width, first, units } = keys.layout.rows[layer]!
-    return identities.slice(0, width).flatMap((identity, c) => {
-      const startedAt = states[2 * (first + c)] ?? NOT_OPEN
-      const amount = request.refunds[units[c]!]!
+    return counted[request.set]![layer]!.flatMap((at) => {
+      const { identity, unit } = cells[at]!
+      const startedAt = states[2 * at] ?? NOT_OPEN
+      // Slots have no refund: their hold frees them.
+      const amount = request.refunds[unit] ?? 0
       return startedAt === NOT_OPEN || amount === 0 ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })
@@ -33,7 +35,8 @@ export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
 
 export function placedIn(batch: Batch, refunds: readonly Refund[]): readonly PlacedRefund[] {
   return refunds.map(({ row, identity, ...refund }) => {
-    return { ...refund, row: batch.rowNamed(row), cell: batch.book.numberOf(identity) }
+    const place = batch.rowNamed(row)
+    return { ...refund, row: place, cell: batch.bookOf(place).numberOf(identity) }
   })
 }
 
@@ -44,7 +47,7 @@ export function rowsOf(refunds: readonly PlacedRefund[]): readonly number[] {
 
 /** Writes steps that fail if a row cannot be read. @returns the rows' indexes in the replay */
 export function encodeReadable(batch: Batch, rows: readonly number[]): readonly number[] {
-  for (const row of rows) batch.step('readable', row)
+  for (const row of rows) batch.step('readable', row, batch.listOf(row))
   return rows.map((row) => row - 1)
 }
 

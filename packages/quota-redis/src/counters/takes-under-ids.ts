@@ -18,7 +18,7 @@ import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
 import { type IdRecord, newMark, recordText, startIn, statesFor, storedStates } from './record.ts'
-import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
+import { behindOf, encodeExpect, encodeKeep, isOpenHold, type RecordChanges } from './record-changes.ts'
 import { refundsOfStates } from './refunds.ts'
 
 /** The id was known, and its key has this value. */
@@ -74,7 +74,7 @@ export class TakesUnderIds {
     const { isDone, result } = await this.#changes.change(this.#placeOf(request, id), (record) => {
       // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
       if (record === undefined && as === 'cancelled') {
-        const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: '', states: [], limits: [] }
+        const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: [], states: [], limits: [] }
         return { result: false, change: { after, keepMs: ttlMs } }
       }
       // A hold is ended through its record.
@@ -98,7 +98,7 @@ export class TakesUnderIds {
       }
       rows = batch.take(request, costs)
       const hasSlots = hold !== undefined && costs[this.#keys.schema.units.length]! > 0
-      if (hasSlots) for (const row of rows) batch.step('keep', row + 1, -hold.ttlMs)
+      if (hasSlots) for (const row of rows) encodeKeep(batch, row + 1, -hold.ttlMs)
       const text = recordText(record, behindOf(batch, request, { of: 'take' }, hold !== undefined))
       batch.step('record', place, batch.text(text), hold === undefined ? id!.ttlMs : -1, 1)
       if (hold === undefined) return
@@ -118,7 +118,7 @@ export class TakesUnderIds {
     // In the order of the facts: see `Batch.orderOf`.
     const isShared = (layer: number): number => Number(layers[layer]!.shared)
     const ordered = [...usedLayers(layout, request)].sort((a, b) => isShared(b) - isShared(a))
-    const tables = ordered.map((layer) => this.#keys.table(layer)).join('')
+    const tables = ordered.map((layer) => this.#keys.table(layer))
     const { by, key: owner } = ownerOf(schema, subject)
     const ofHold = hold && {
       ...{ by, owner, costs: named(schema.units, costs) },
@@ -129,10 +129,11 @@ export class TakesUnderIds {
 
   /** The same record once they are known. */
   #asTaken(request: TakeRequest, begun: IdRecord, { now, states }: TakeReply): IdRecord {
-    const { layout, rowLayout } = this.#keys
+    const { layout } = this.#keys
     const layers = usedLayers(layout, request)
-    const tables = layers.map((layer) => this.#keys.table(layer)).join('')
-    const taken = { ...begun, tables, limits: rowLayout.identities, states: storedStates(states, layers, layout) }
+    const tables = layers.map((layer) => this.#keys.table(layer))
+    const limits = layers.map((layer) => layout.rows[layer]!.identities)
+    const taken = { ...begun, tables, limits, states: storedStates(states, layers, layout) }
     const { hold } = begun
     if (hold === undefined) return taken
     const charges = chargesOf(request, states, request.costs, this.#keys)
@@ -147,7 +148,7 @@ export class TakesUnderIds {
     if (record === undefined) return this.#take(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
     if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
-    const states = statesFor(record, usedLayers(this.#keys.layout, request), this.#keys)
+    const states = statesFor(record, request, this.#keys)
     return repeatedTake({ ...record, state: isDue ? 'expired' : record.state, states }, id, now)
   }
 
@@ -169,17 +170,16 @@ export class TakesUnderIds {
 
 /** The refunds to windows that the policy lacks, as the policy that wrote the record has them. */
 function othersRefunds(record: IdRecord, request: SettleRequest, keys: Keys): Refund[] {
-  const { layout, rowLayout, schema } = keys
-  const others = record.limits.flatMap((identity) => {
-    const cell = rowLayout.identities.includes(identity) ? undefined : cellOfIdentity(identity)
-    const amount = request.refunds[schema.units.indexOf(cell?.unit ?? '')] ?? 0
-    return amount === 0 ? [] : [{ identity, amount }]
-  })
+  const { layout, schema } = keys
   return usedLayers(layout, request).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, request.subject))
-    return others.flatMap(({ identity, amount }) => {
-      const startedAt = startIn(record, keys.table(layer), identity)
-      return startedAt === NOT_OPEN ? [] : [{ row, identity, startedAt, amount, closes: false }]
+    const table = keys.table(layer)
+    const { identities } = layout.rows[layer]!
+    return (record.limits[record.tables.indexOf(table)] ?? []).flatMap((identity) => {
+      const cell = identities.includes(identity) ? undefined : cellOfIdentity(identity)
+      const amount = request.refunds[schema.units.indexOf(cell?.unit ?? '')] ?? 0
+      const startedAt = startIn(record, table, identity)
+      return amount === 0 || startedAt === NOT_OPEN ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })
 }

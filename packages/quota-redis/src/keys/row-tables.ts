@@ -19,7 +19,7 @@ export interface RowTable {
  * contents of a row; call `quota.status()` for them.
  */
 export function rowTables(prefix: string, policy: Policy): RowTable[] {
-  const start = `{${prefix}}`
+  const start = `{${prefix}}:`
   const { layers, categories } = policy
   // A store has a layer for each layer and category of the policy, in this order.
   return storeSchema(policy).layers.map(({ name, shared }, index) => {
@@ -28,7 +28,7 @@ export function rowTables(prefix: string, policy: Policy): RowTable[] {
       layer: layers[Math.floor(index / categories.length)]!.name,
       category: categories[index % categories.length]!,
       shared,
-      pattern: `${table.replace(/[\\*?[\]]/g, '\\$&')}[:!]*`,
+      pattern: `${start.replace(/[\\*?[\]]/g, '\\$&')}${tableOf(name)}[:!]*`,
       subjectOf: (key: string) => (key.startsWith(table) ? subjectOfRow(key.slice(table.length)) : undefined),
     }
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
+import { QuotaError } from '@scoregw/quota'
+import { Deadline, layoutOf, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -42,6 +43,18 @@ const ONE_SLOT =
 
 /** How to get what leases don't support, in the engine's errors. */
 const REMEDY = 'use redisStore(), which has it on a cluster too, in one slot'
+
+/** A lease is of whole rows. @throws {QuotaError} `store_unsupported` */
+function refusePartOfShared(schema: StoreSchema): void {
+  const { counted, rows } = layoutOf(schema)
+  for (const [layer, { name, shared }] of schema.layers.entries()) {
+    if (!shared) continue
+    const isWhole = counted.every((byLayer) => [0, rows[layer]!.size].includes(byLayer[layer]!.length))
+    if (isWhole) continue
+    const message = `a request counts in some limits of the shared layer "${name}" and not in others: ${REMEDY}`
+    throw new QuotaError('store_unsupported', message)
+  }
+}
 
 class Store implements LeasedRedisStore {
   readonly sync = false
@@ -90,6 +103,7 @@ class Store implements LeasedRedisStore {
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, logger } = this.#options
+    refusePartOfShared(schema)
     if (schema.layers.filter(({ shared }) => !shared).length > 1) logger.warn(ONE_SLOT)
     const counters = new LeasedCounters({
       schema,

@@ -72,7 +72,6 @@ export class Pools {
   }
 }
 
-function nameOf({ keys: { schema, rowLayout } }: Counters, layers: readonly number[]): string {
-  const names = layers.map((layer) => schema.layers[layer]!.name)
-  return JSON.stringify([names, rowLayout.list])
+function nameOf({ keys: { schema, layout } }: Counters, layers: readonly number[]): string {
+  return JSON.stringify(layers.map((layer) => [schema.layers[layer]!.name, layout.rows[layer]!.list]))
 }

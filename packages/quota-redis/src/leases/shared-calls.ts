@@ -3,7 +3,7 @@ import { Breaker, Deadline, Instant, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'
-import { ListBook } from '../counters/lists.ts'
+import { ListBooks } from '../counters/lists.ts'
 import type { Replay } from '../counters/replay.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
@@ -71,12 +71,12 @@ export interface SharedCallsDeps {
 export class SharedCalls {
   readonly #deps: SharedCallsDeps
   readonly #breaker = new Breaker(steadyMs)
-  readonly #book: ListBook
+  readonly #books: ListBooks
   readonly #instant: Instant
 
   constructor(deps: SharedCallsDeps) {
     this.#deps = deps
-    this.#book = new ListBook(deps.keys.rowLayout)
+    this.#books = new ListBooks(deps.keys.layout)
     this.#instant = new Instant(deps.keys.layout)
   }
 
@@ -107,7 +107,7 @@ export class SharedCalls {
     const { units } = keys.schema
     await connection.ready()
     for (;;) {
-      const batch = this.#batch(layers, { lease: lease.id, units, amounts, starts: lease.starts })
+      const batch = this.#batch(layers, { lease: lease.id, units, amounts, rows: this.#startsOf(layers, lease) })
       for (const layer of layers) batch.row(layer, '')
       const [reply] = await waited(connection.server, RETURN_SCRIPT, batch.args(), 0, 0)
       const replay = batch.replayOf(reply)
@@ -154,10 +154,27 @@ export class SharedCalls {
   /** A batch of the counters with the arguments for the scripts of leases: see `lua/book.lua`. */
   #batch(layers: readonly number[], call: object): Batch {
     const { keys, testClock } = this.#deps
-    const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())
+    const batch = new Batch(keys, this.#books, this.#instant, testClock?.now())
     batch.text(JSON.stringify(call))
     batch.index(keys.book(layers))
     return batch
+  }
+
+  /** The units and starts of a lease's cells, by row. Lists are numbered as the batch has them: in the order of rows. */
+  #startsOf(layers: readonly number[], { starts }: Lease['grant']): object[] {
+    const { rows } = this.#deps.keys.layout
+    const lists: string[] = []
+    let from = 0
+    return layers.map((layer) => {
+      const { list, size, units } = rows[layer]!
+      if (!lists.includes(list)) lists.push(list)
+      from += size
+      return {
+        list: lists.indexOf(list) + 1,
+        units: units.map((unit) => unit + 1),
+        starts: starts.slice(from - size, from),
+      }
+    })
   }
 
   async #within<T>(work: (server: Connection) => Promise<T>, late: (answer: T) => void): Promise<T> {

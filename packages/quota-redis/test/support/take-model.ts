@@ -211,7 +211,7 @@ export function orderedCells<C extends { readonly identity: string }>(cells: rea
 
 /** The bytes of a row. */
 export function rowBytes({ cells }: StoredRow): Buffer {
-  const head = Buffer.from([1, 0, 0, 0, 0])
+  const head = Buffer.from([2, 0, 0, 0, 0])
   head.writeUInt32LE(hashOf(listOf(cells)), 1)
   const used = cells.map((cell) => littleEndian(BigInt(cell.used), 7))
   const starts = cells.map((cell) => littleEndian(BigInt(cell.start), 6))

@@ -4,10 +4,8 @@
 --       2    the lists of limits that rows use, a hash
 --       3..  rows, then records, then indexes of holds, each key once
 -- ARGV  1    numbers (doubles): see numbers.lua
---       2    the policy's own list of limits
---       3    the first bytes of rows of that list
---       4..  texts that the numbers refer to
--- REPLY      the rows before the batch, one after the other, in the policy's own form (zeros: no row, or see the answers);
+--       2..  texts that the numbers refer to
+-- REPLY      the rows before the batch, one after the other, with the policy's lists (a byte 0: no row, or see the answers);
 --            now (a double); one status per operation, unless all are admitted takes. With answers:
 --            { that, answers in pairs }
 --
@@ -64,12 +62,12 @@ while done < n[OPERATIONS] do
     while not stale and charged < shared do
       local place = n[shared_places + charged + 1]
       local row = rows[place]
-      if row == UNREAD then row = read(place) end
+      if row == UNREAD then row = read(place, n[n[tariffs + charged + 1]]) end
       if not (row and add(row, n[tariffs + charged + 1], total)) then break end
       charged = charged + 1
     end
     if charged < shared then
-      for r = 1, charged do take_back(rows[n[shared_places + r]], total) end
+      for r = 1, charged do take_back(rows[n[shared_places + r]], n[tariffs + r], total) end
       charged = 0
     end
     at = total + units
@@ -78,7 +76,7 @@ while done < n[OPERATIONS] do
       if why then
         statuses = statuses or {}
         statuses[operation], refused = why, refused + 1
-        for r = 1, charged do take_back(rows[n[shared_places + r]], at) end
+        for r = 1, charged do take_back(rows[n[shared_places + r]], n[tariffs + r], at) end
       end
       at = at + each
     end

@@ -4,34 +4,38 @@
 -- Per other list the numbers contain: the head of its rows; the head and the argument of the list that also has the policy's
 -- own cells; the number of cells in the first list, and the cells; the same for the second.
 
-local lists = {}
-do
-  local l = lists_at
-  for _ = 1, n[LISTS] do
+-- The other lists that a list of the policy knows, by the head of their rows.
+local function others_of(own)
+  if own.others then return own.others end
+  own.others = {}
+  local l = own.others_at + 1
+  for _ = 1, n[l] do
     local list, count = { head = n[l + 2], text = n[l + 3] }, n[l + 4]
     list.cells = { unpack(n, l + 5, l + 4 + count) }
-    lists[n[l + 1]] = list
-    l = l + 5 + count
-    list.all_cells = { unpack(n, l + 1, l + n[l]) }
-    l = l + n[l]
+    own.others[n[l + 1]] = list
+    l = l + 5 + count - 1
+    list.all_cells = { unpack(n, l + 2, l + 1 + n[l + 1]) }
+    l = l + 1 + n[l + 1]
   end
+  return own.others
 end
 
 local function key_of_row(place) return KEYS[FIRST_ROW - 1 + place] end
 
 local function answer(name, text) answers[#answers + 1], answers[#answers + 2] = name, text end
 
-local BLANK = { unpack_text(row_format, rep('\0', row_bytes)) }
-for c = 1, size do BLANK[c] = CLOSED end
-local function new_row() return { is_new = true, is_whole = true, unpack(BLANK, 1, 2 * size) } end
+local function new_row(own)
+  own.blank = own.blank or { unpack_text(own.row_format, rep('\255', 7 * own.size) .. rep('\0', 6 * own.size)) }
+  return { is_new = true, is_whole = true, unpack(own.blank, 1, 2 * own.size) }
+end
 
-local function is_other_version(text) return #text > 5 and sub(text, 1, 1) ~= sub(ARGV[3], 1, 1) end
+local function is_other_version(text, own) return #text > 5 and sub(text, 1, 1) ~= sub(own.head, 1, 1) end
 
 -- A row of another list. False if it is damaged or its list is unknown to the process, which then receives the list and sends
 -- again everything that was not carried out.
-local function row_of_list(text)
-  if #text <= 5 or is_other_version(text) then return false end
-  local list = lists[unpack_text('<I5', text)]
+local function row_of_list(text, own)
+  if #text <= 5 or is_other_version(text, own) then return false end
+  local list, size = others_of(own)[unpack_text('<I5', text)], own.size
   if not list then
     local stored = redis.pcall('HGET', KEYS[2], string.format('%08x', (unpack_text('<I4', text, 2))))
     if type(stored) == 'string' then
@@ -40,7 +44,7 @@ local function row_of_list(text)
     end
     return false
   end
-  local row, count = new_row(), #list.cells
+  local row, count = new_row(own), #list.cells
   if #text ~= 5 + 13 * count then return false end
   row.others, row.list, row.is_new = {}, list, nil
   for i, c in ipairs(list.cells) do
@@ -70,15 +74,15 @@ end
 -- The answer contains the version byte of a row of another version, and nothing of other rows.
 function made.damaged(place, text)
   rows[place], raw[place] = false, false
-  answer('row ' .. place, text and is_other_version(text) and sub(text, 1, 1) or '')
+  answer('row ' .. place, text and is_other_version(text, list_of[place]) and sub(text, 1, 1) or '')
   return false
 end
 
 -- Adds a row of another list to the answers. The process parses it itself.
 function made.read_other(place, text)
   local row
-  if text then row = row_of_list(text)
-  elseif not is_wrong_type(place) then row = new_row() end
+  if text then row = row_of_list(text, list_of[place])
+  elseif not is_wrong_type(place) then row = new_row(list_of[place]) end
   if not row then return made.damaged(place, text) end
   rows[place], raw[place] = row, false
   if text then answer('row ' .. place, text) end

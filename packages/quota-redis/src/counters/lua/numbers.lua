@@ -2,31 +2,32 @@
 --
 -- The batch begins with these:
 local NOW = 1 -- epoch ms; below 0: the server's own time
-local SIZE = 2 -- cells of a row of the policy's own list
-local UNITS = 3 -- units of costs, slots included
-local ROWS, RECORDS, INDEXES = 4, 5, 6 -- how many keys of each
-local CELLS = 7 -- all cells: the policy's own, then those that only other policies have
-local TARIFFS, TERMS, LISTS, OPERATIONS = 8, 9, 10, 11 -- how many of each
-local BEGIN = 11
+local UNITS = 2 -- units of costs, slots included
+local ROWS, RECORDS, INDEXES = 3, 4, 5 -- how many keys of each
+local LISTS, TARIFFS, TERMS, OPERATIONS = 6, 7, 8, 9 -- how many of each
+local BEGIN = 9
 -- Then, in turn:
 --
--- CELLS       the unit of each, then its kind, then its length (ms; infinite for slots and unknown kinds)
+-- LISTS       the policy's lists of limits that rows of the batch have: the argument with the first 5 bytes of such rows and the
+--             list; how many cells it has; how many cells there are with those that only other policies have; the kind of each,
+--             then its length (ms; infinite for slots and unknown kinds); then other lists: see lists.lua
 local CALENDAR, SLOTS, BUCKET = 1, 2, 3 -- kinds; all others are rolling windows
--- TARIFFS     limits and periods of a row. For cell c:
---             tariff + c             the limit, MAX_USED at most; below 0 for a bucket
---             tariff + size + c      the cell is open if it started at this instant or later
---             tariff + 2 * size + c  the start of a cell that opens; for a bucket, which starts now, its refill in half a length
---             tariff + 3 * size + c  the limit itself
---             tariffs.lua computes these from what was sent: 0, limits, lengths (calendar: starts of periods), their ends
+-- TARIFFS     limits and periods of a row: its list, how many of its cells count (k), then for each of these:
+--             tariff + 1 + i          which cell of the row it is
+--             tariff + 1 + k + i      its unit
+--             tariff + 1 + 2 * k + i  the limit, MAX_USED at most; below 0 for a bucket
+--             tariff + 1 + 3 * k + i  the cell is open if it started at this instant or later
+--             tariff + 1 + 4 * k + i  the start of a cell that opens; for a bucket, which starts now, its refill in half a length
+--             tariff + 1 + 5 * k + i  the limit itself
+--             tariffs.lua computes these from what was sent: limits, starts of periods (0 for other cells), their ends
 --             (buckets: refills), and the ends of the next periods.
 -- TERMS       the groups: settings and limits that takes share
 local IS_STALE = 0 -- why takes of this group are stale: set by tariffs.lua
 local REVISION = 1 -- the argument with the revision of their settings; 0: none
 local SHARED, OWN = 2, 3 -- how many rows are shared, and how many are the subject's own
 local BEHIND_GROUP = 3 -- then the tariff of each row, shared ones first; then the place of each shared row
--- LISTS       other lists of limits: see lists.lua
 -- OPERATIONS  the count of its numbers, then its steps: see steps.lua. A run begins with this instead:
 local RUN = -1 -- then the group, the number of takes, their total costs, and for each take its costs and own rows
 --
--- Tariffs and groups are identified by their index here, rows, records and indexes by their index among the keys of their kind,
--- texts by their index among the arguments. Costs are one number per unit.
+-- Tariffs and groups are identified by their index here, lists by their order, rows, records and indexes by their index among
+-- the keys of their kind, texts by their index among the arguments. Costs are one number per unit.

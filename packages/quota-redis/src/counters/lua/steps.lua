@@ -12,8 +12,10 @@ if n[RECORDS] > 0 and call('EXISTS', unpack(KEYS, first_record + 1, first_index)
     records[place] = records[place] or call('EXISTS', KEYS[first_record + place]) > 0 and 'damaged' or nil
   end
 end
--- The operation's last take: the index of its costs, and its group. Whether a record uses the policy's list.
-local taken, taken_group, has_facts
+-- The operation's last take: the index of its costs, and its group.
+local taken, taken_group
+-- The policy's lists that records use.
+local used_lists = {}
 
 -- An instant; a number below 0 is that many ms from now.
 local function instant_of(number) return number < 0 and now - number or number end
@@ -55,10 +57,10 @@ local function take_as(mode)
 end
 steps.take, steps.charge, steps.fit = take_as('take'), take_as('charge'), take_as('fit')
 
--- READABLE row: otherwise 'b', or 'l' as for a take
+-- READABLE row, its list: otherwise 'b', or 'l' as for a take
 function steps.readable(s)
-  if row_at(n[s + 1]) then return s + 1 end
-  return s + 1, is_stopped and 'l' or 'b'
+  if row_at(n[s + 1], lists[n[s + 2]]) then return s + 2 end
+  return s + 2, is_stopped and 'l' or 'b'
 end
 
 -- GIVE row, cell, start, amount, closes: see give_back
@@ -68,43 +70,49 @@ function steps.give(s)
   return s + 5
 end
 
--- REPAIR row: replaces a row that cannot be read with a closed one
+-- REPAIR row, its list: replaces a row that cannot be read with a closed one
 function steps.repair(s)
-  local place = n[s + 1]
-  if not row_at(place) then
-    rows[place], changes[place] = new_row(), MOVED
-    for c = 1, size do rows[place][size + c] = now end
-  end
-  return s + 1
-end
-
--- KEEP row, instant: an existing row does not expire earlier
-function steps.keep(s)
-  local place, instant = n[s + 1], instant_of(n[s + 2])
-  local row = row_at(place)
-  if row and not (row.is_new and changes[place] == 0) then
-    row.kept_until, changes[place] = max(row.kept_until or 0, instant), changes[place] + MOVED
+  local place, list = n[s + 1], lists[n[s + 2]]
+  if not row_at(place, list) then
+    rows[place], changes[place] = new_row(list), MOVED
+    for c = 1, list.size do rows[place][list.size + c] = now end
   end
   return s + 2
 end
 
--- The facts of the last take: the time (6 bytes), the head of rows (5), each cell's charge (7 bytes each), then the rows.
+-- KEEP row, its list, instant: an existing row does not expire earlier
+function steps.keep(s)
+  local place, instant = n[s + 1], instant_of(n[s + 3])
+  local row = row_at(place, lists[n[s + 2]])
+  if row and not (row.is_new and changes[place] == 0) then
+    row.kept_until, changes[place] = max(row.kept_until or 0, instant), changes[place] + MOVED
+  end
+  return s + 3
+end
+
+-- The facts of the last take: the time (6 bytes). Then per row the head (5 bytes), each cell's charge (7 bytes each; below 0:
+-- the cell doesn't count), and the cells.
 local function facts()
-  local amounts, parts = {}, {}
-  for c = 1, size do amounts[c] = n[taken + n[unit_of + c]] end
+  local parts = { pack('<I6', now) }
   local shared, own = n[taken_group + SHARED], n[taken_group + OWN]
   local shared_places, own_places = taken_group + BEHIND_GROUP + shared + own, taken + units - shared
   for r = 1, shared + own do
+    local tariff, amounts = n[taken_group + BEHIND_GROUP + r], {}
+    local list, k = n[tariff], n[tariff + 1]
     local row = rows[n[(r > shared and own_places or shared_places) + r]]
-    parts[r] = pack(row_format, unpack(row, 1, 2 * size))
+    for c = 1, list.size do amounts[c] = -1 end
+    for i = tariff + 2, tariff + 1 + k do amounts[n[i]] = n[taken + n[i + k]] end
+    parts[r + 1] = list.head .. pack('<' .. rep('i7', list.size), unpack(amounts))
+      .. pack(list.row_format, unpack(row, 1, 2 * list.size))
+    used_lists[list] = true
   end
-  return pack('<I6', now) .. ARGV[3] .. pack('<' .. rep('i7', size), unpack(amounts)) .. table.concat(parts)
+  return table.concat(parts)
 end
 
 -- RECORD record, text, how long to keep it (ms; 0 removes it, below 0 keeps it for ever), 1 to append the last take's facts
 function steps.record(s)
   local place, text, lasts = n[s + 1], ARGV[n[s + 2]], n[s + 3]
-  record_writes[place], has_facts = lasts, has_facts or n[s + 4] == 1
+  record_writes[place] = lasts
   if lasts == 0 then records[place] = nil
   else
     local ends = lasts < 0 and 281474976710655 or now + lasts
@@ -134,7 +142,7 @@ local by_code = {
 }
 
 function made.write_others()
-  if has_facts then store_list(ARGV[3], ARGV[2]) end
+  for list in pairs(used_lists) do store_own_list(list) end
   for place, lasts in pairs(record_writes) do
     local key = KEYS[first_record + place]
     if lasts == 0 then call('DEL', key)

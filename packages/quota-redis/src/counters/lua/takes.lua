@@ -6,51 +6,64 @@
 
 raw = n[ROWS] > 0 and call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + n[ROWS])) or {}
 -- Allocated in one piece: growing a table costs more than filling it.
-rows, changes = { string.byte(rep('\0', n[ROWS]), 1, -1) }, { string.byte(rep('\0', n[ROWS]), 1, -1) }
-row_bytes, row_format, latest = 5 + 13 * size, '<' .. rep('i7', size) .. rep('I6', size), now + MAX_AHEAD_MS
+local zeros = rep('\0', n[ROWS])
+rows, changes, list_of = { string.byte(zeros, 1, -1) }, { string.byte(zeros, 1, -1) }, { string.byte(zeros, 1, -1) }
+latest = now + MAX_AHEAD_MS
 
-function read(place)
+function read(place, list)
   local text = raw[place]
-  if not text or #text ~= row_bytes or sub(text, 1, 5) ~= ARGV[3] then return rare().read_other(place, text) end
-  local row = { unpack_text(row_format, text, 6) }
+  list_of[place] = list
+  if not text or #text ~= list.row_bytes or sub(text, 1, 5) ~= list.head then return rare().read_other(place, text) end
+  local row = { unpack_text(list.row_format, text, 6) }
   rows[place] = row
   return row
+end
+
+local function take_back(row, tariff, costs)
+  local k = n[tariff + 1]
+  for i = tariff + 2, tariff + 1 + k do
+    local c = n[i]
+    row[c] = row[c] - n[costs + n[i + k]]
+  end
 end
 
 -- Charges a row if that only needs an addition: every charged cell is open and usable. Returns false if a cost doesn't fit, and
 -- nothing if more than an addition is needed. The row is then unchanged.
 local function add(row, tariff, costs)
-  local n, size, unit_of, latest, sinces, full = n, size, unit_of, latest, tariff + size, nil
-  for c = 1, size do
-    local cost = n[costs + n[unit_of + c]]
+  local n, latest, list, k, full, last = n, latest, n[tariff], n[tariff + 1], false, 0
+  local size = list.size
+  for i = tariff + 2, tariff + 1 + k do
+    local cost = n[costs + n[i + k]]
     if cost > 0 then
+      local c, limit, since = n[i], n[i + 2 * k], n[i + 3 * k]
       local before, start = row[c], row[size + c]
       local used = before + cost
-      if used > n[tariff + c] or start < n[sinces + c] or before < 0 or start > latest or full then
-        local limit, is_unusual = n[tariff + c], false
+      if used > limit or start < since or before < 0 or start > latest or full then
+        local is_unusual = false
         if limit < 0 then
           -- The tokens that a bucket refilled since its start are room.
-          local age, rate, per, back = now - start, n[tariff + 2 * size + c], n[length_of + c] / 2, 0
+          local age, rate, per, back = now - start, n[i + 4 * k], n[list.length_of + c] / 2, 0
           if age > 0 and age < per then
             local product = age * rate
             back = product <= MAX_USED and (product - product % per) / per or rare().came_back(age, rate, per)
           end
-          limit, is_unusual = n[tariff + 3 * size + c] + back, age >= per or age > 0 and back >= before
+          limit, is_unusual = n[i + 5 * k] + back, age >= per or age > 0 and back >= before
         end
-        if is_unusual or start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
-          for d = 1, (full or c) - 1 do row[d] = row[d] - n[costs + n[unit_of + d]] end
-          return nil
+        if is_unusual or start < since or before < 0 or start > latest or used > MAX_USED then
+          full = nil
+          break
         end
-        if used > limit or full then full = full or c else row[c] = used end
-      else row[c] = used end
+        full = full or used > limit
+      end
+      row[c], last = used, i
     end
   end
-  for d = 1, (full or 1) - 1 do row[d] = row[d] - n[costs + n[unit_of + d]] end
-  return not full
-end
-
-local function take_back(row, costs)
-  for c = 1, size do row[c] = row[c] - n[costs + n[unit_of + c]] end
+  if full == false then return true end
+  for i = tariff + 2, last do
+    local c = n[i]
+    row[c] = row[c] - n[costs + n[i + k]]
+  end
+  if full then return false end
 end
 
 -- Charges a take, or returns why not: 'r' it doesn't fit, 'b' a row cannot be read, 'l' the batch is stopped.
@@ -63,10 +76,10 @@ function take(group, costs, first)
   -- The last row that was checked, and the rows that are full, which aren't charged.
   local last, full = 0, nil
   for r = first, all do
-    local place = n[(r > shared and own_places or shared_places) + r]
+    local place, tariff = n[(r > shared and own_places or shared_places) + r], n[tariffs + r]
     local row, fits = rows[place], nil
-    if row == UNREAD then row = read(place) end
-    if row then fits = add(row, n[tariffs + r], costs) end
+    if row == UNREAD then row = read(place, n[tariff]) end
+    if row then fits = add(row, tariff, costs) end
     if fits then changes[place] = changes[place] + 1
     elseif fits == false then
       full = full or {}
@@ -78,7 +91,7 @@ function take(group, costs, first)
   for r = first, last do
     if not (full and full[r]) then
       local place = n[(r > shared and own_places or shared_places) + r]
-      take_back(rows[place], costs)
+      take_back(rows[place], n[tariffs + r], costs)
       changes[place] = changes[place] - 1
     end
   end

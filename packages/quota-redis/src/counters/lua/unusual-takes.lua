@@ -3,10 +3,11 @@
 
 local max, min = math.max, math.min
 
-local function row_at(place)
+-- @param list of the row, if it may not have been read yet
+local function row_at(place, list)
   local row = rows[place]
-  if row == UNREAD then row = read(place) end
-  for c = 1, row and not row.is_new and size or 0 do
+  if row == UNREAD then row = read(place, list) end
+  for c = 1, row and not row.is_new and list_of[place].size or 0 do
     if row[c] < CLOSED or row[c] > MAX_USED then return made.damaged(place) end
   end
   return row
@@ -26,29 +27,33 @@ function made.came_back(age, rate, per)
 end
 
 -- The used amount of a cell now, and whether a charge continues it: it is open, and not a bucket that is full again.
-local function used_in(row, tariff, c)
-  local used, start = row[c], row[size + c]
-  if used < 0 or start < n[tariff + size + c] then return 0, false end
-  if n[tariff + c] >= 0 then return used, true end
-  local back = made.came_back(now - start, n[tariff + 2 * size + c], n[length_of + c] / 2)
+-- @param i the cell's index in the tariff
+local function used_in(row, tariff, i)
+  local list, k, c = n[tariff], n[tariff + 1], n[i]
+  local used, start = row[c], row[list.size + c]
+  if used < 0 or start < n[i + 3 * k] then return 0, false end
+  if n[i + 2 * k] >= 0 then return used, true end
+  local back = made.came_back(now - start, n[i + 4 * k], n[list.length_of + c] / 2)
   if now > start and back >= used then return 0, false end
   return used - back, true
 end
 
 -- Whether costs fit in a row.
 local function has_room(row, tariff, costs)
-  for c = 1, size do
-    local cost = n[costs + n[unit_of + c]]
-    if cost > 0 and used_in(row, tariff, c) + cost > n[tariff + 3 * size + c] then return false end
+  local k = n[tariff + 1]
+  for i = tariff + 2, tariff + 1 + k do
+    local cost = n[costs + n[i + k]]
+    if cost > 0 and used_in(row, tariff, i) + cost > n[i + 5 * k] then return false end
   end
   return true
 end
 
 -- Lowers costs to what fits in a row.
 local function lower(row, tariff, costs)
-  for c = 1, size do
-    local cost, used = costs + n[unit_of + c], used_in(row, tariff, c)
-    n[cost] = max(0, min(n[cost], n[tariff + 3 * size + c] - used))
+  local k = n[tariff + 1]
+  for i = tariff + 2, tariff + 1 + k do
+    local cost, used = costs + n[i + k], used_in(row, tariff, i)
+    n[cost] = max(0, min(n[cost], n[i + 5 * k] - used))
   end
 end
 
@@ -56,15 +61,17 @@ end
 -- later than all its earlier openings, so that a start identifies a window. The start of a bucket older than half its length
 -- moves by that half: in this time it refilled exactly its limit.
 local function charge(row, place, tariff, costs)
-  for c = 1, size do
-    local cost = n[costs + n[unit_of + c]]
+  local list, k = n[tariff], n[tariff + 1]
+  local size = list.size
+  for i = tariff + 2, tariff + 1 + k do
+    local c, cost = n[i], n[costs + n[i + k]]
     if cost > 0 then
-      local used, before, is_bucket = row[c], row[size + c], n[tariff + c] < 0
-      local start, opens, per = before, is_bucket and now or n[tariff + 2 * size + c], n[length_of + c] / 2
-      local _, goes_on = used_in(row, tariff, c)
-      if start > latest and n[kind_of + c] ~= SLOTS then start = now + 1 end
+      local used, before, is_bucket = row[c], row[size + c], n[i + 2 * k] < 0
+      local start, opens, per = before, is_bucket and now or n[i + 4 * k], n[list.length_of + c] / 2
+      local _, goes_on = used_in(row, tariff, i)
+      if start > latest and n[list.kind_of + c] ~= SLOTS then start = now + 1 end
       if not goes_on then used, start = 0, max(opens, start + 1)
-      elseif is_bucket and now - start >= per then used, start = used - n[tariff + 2 * size + c], start + per end
+      elseif is_bucket and now - start >= per then used, start = used - n[i + 4 * k], start + per end
       used = used + cost
       row[c], row[size + c] = used < MAX_USED and used or MAX_USED, start
       changes[place] = changes[place] + (start == before and 1 or MOVED)
@@ -73,10 +80,13 @@ local function charge(row, place, tariff, costs)
 end
 
 -- Moves cells that start in the far future. A refusal makes no other write.
-local function reanchor(row, place, costs)
-  for c = 1, size do
-    if row[size + c] > latest and n[costs + n[unit_of + c]] > 0 and row[c] ~= CLOSED and n[kind_of + c] ~= SLOTS then
-      row[size + c], changes[place] = now + 1, changes[place] + MOVED
+local function reanchor(row, place, tariff, costs)
+  local list, k = n[tariff], n[tariff + 1]
+  for i = tariff + 2, tariff + 1 + k do
+    local c = n[i]
+    local at = list.size + c
+    if row[at] > latest and n[costs + n[i + k]] > 0 and row[c] ~= CLOSED and n[list.kind_of + c] ~= SLOTS then
+      row[at], changes[place] = now + 1, changes[place] + MOVED
     end
   end
 end
@@ -88,7 +98,8 @@ function made.take(group, costs, first, mode)
   local all = shared + n[group + OWN]
   for r = first, all do
     local place = n[(r > shared and costs + units - shared or tariffs + all) + r]
-    local row, tariff = row_at(place), n[tariffs + r]
+    local tariff = n[tariffs + r]
+    local row = row_at(place, n[tariff])
     places[r] = place
     if is_stopped then return 'l' end
     if not row then why = 'b'
@@ -98,7 +109,7 @@ function made.take(group, costs, first, mode)
   for r = first, all do
     local row = rows[places[r]]
     if not why then charge(row, places[r], n[tariffs + r], costs)
-    elseif row then reanchor(row, places[r], costs) end
+    elseif row then reanchor(row, places[r], n[tariffs + r], costs) end
   end
   return why
 end
@@ -107,6 +118,7 @@ end
 -- @param start of the opening that is refunded; below 0 matches any opening
 -- @param closes whether the cell is closed when nothing is left
 local function give_back(row, place, c, start, amount, closes)
+  local size = list_of[place].size
   local used, started
   if c <= size then used, started = row[c], row[size + c]
   elseif row.others and row.others[c] then used, started = unpack(row.others[c])

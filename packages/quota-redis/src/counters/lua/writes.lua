@@ -18,28 +18,30 @@ local function store_list(head, text)
   stored_lists[head] = true
 end
 
+local function store_own_list(own) store_list(own.head, sub(ARGV[own.text], 6)) end
+
 -- Whether a cell of another policy has ended. Slots end when all are released, on any clock.
-local function has_ended(c, cell)
-  if n[kind_of + c] == SLOTS then return cell[1] <= 0 end
-  return cell[2] + n[length_of + c] + GRACE_MS <= now
+local function has_ended(own, c, cell)
+  if n[own.kind_of + c] == SLOTS then return cell[1] <= 0 end
+  return cell[2] + n[own.length_of + c] + GRACE_MS <= now
 end
 
--- A row's text, and when its last cell ends.
-local function text_of(row)
-  local ends, is_own = row.kept_until or 0, true
+-- A row's text, and when its last cell ends. Rows of layers that the policy lacks keep their list.
+local function text_of(row, own)
+  local ends, size, is_own = row.kept_until or 0, own.size, own.size > 0
   for c = 1, size do
-    local cell_ends = row[size + c] + n[length_of + c]
-    if cell_ends > ends and n[kind_of + c] ~= SLOTS then ends = cell_ends end
+    local cell_ends = row[size + c] + n[own.length_of + c]
+    if cell_ends > ends and n[own.kind_of + c] ~= SLOTS then ends = cell_ends end
   end
   if row.others then
     for c, cell in pairs(row.others) do
-      if not has_ended(c, cell) then is_own = false end
-      if n[length_of + c] < math.huge then ends = max(ends, cell[2] + n[length_of + c]) end
+      if not has_ended(own, c, cell) then is_own = false end
+      if n[own.length_of + c] < math.huge then ends = max(ends, cell[2] + n[own.length_of + c]) end
     end
   end
   if is_own then
-    store_list(ARGV[3], ARGV[2])
-    return ARGV[3] .. pack(row_format, unpack(row, 1, 2 * size)), ends
+    store_own_list(own)
+    return own.head .. pack(own.row_format, unpack(row, 1, 2 * size)), ends
   end
   local head, used, starts = pack('<I5', row.list.head), {}, {}
   store_list(head, ARGV[row.list.text])
@@ -52,8 +54,8 @@ end
 
 function made.write_row(row, place, change)
   -- Nothing opened.
-  if row.is_new and change < MOVED then return end
-  local key, text, ends = key_of_row(place), text_of(row)
+  if row.is_new and (change < MOVED or list_of[place].size == 0) then return end
+  local key, text, ends = key_of_row(place), text_of(row, list_of[place])
   local lasts = ends + GRACE_MS - now
   if not row.is_new and call('PTTL', key) >= lasts then call('SET', key, text, 'KEEPTTL')
   else set(key, text, lasts) end

@@ -12,7 +12,7 @@ local function rare() return made end
 
 local statuses
 local done = 0
-local call_of = cjson.decode(ARGV[4])
+local call_of = cjson.decode(ARGV[2])
 local names = call_of.units
 local book_key = KEYS[#KEYS]
 local stored = call('GET', book_key)

@@ -2,7 +2,7 @@
 --
 -- KEYS  as for a batch of the counters, then the book
 -- ARGV  as for a batch: its one operation charges nothing to the shared rows, and is filled in here
---       4    JSON: `process`; `lease`, its id; `units`, their names; `may_open`, whether windows may be opened; `costs` per
+--       2    JSON: `process`; `lease`, its id; `units`, their names; `may_open`, whether windows may be opened; `costs` per
 --            request; `wanted`, the most to lease beyond them; `has`, the unspent rest of this process's leases; and in ms:
 --            `keep`, how long a lease is remembered; `counted`, how long a process counts after its last request; `usable`,
 --            how long a lease may be spent
@@ -43,10 +43,10 @@ end
 local function shared_rows()
   local all = {}
   for r = 1, shared do
-    local place = n[group + BEHIND_GROUP + shared + r]
-    local row = row_at(place)
+    local place, tariff = n[group + BEHIND_GROUP + shared + r], n[group + BEHIND_GROUP + r]
+    local row = row_at(place, n[tariff])
     if not row then return nil end
-    all[r] = { row, place, n[group + BEHIND_GROUP + r] }
+    all[r] = { row, place, tariff }
   end
   return all
 end
@@ -54,8 +54,9 @@ end
 local function has_closed(all)
   for _, each in ipairs(all) do
     local row, tariff = each[1], each[3]
-    for c = 1, size do
-      if row[c] < 0 or row[size + c] < n[tariff + size + c] then return true end
+    local size, k = n[tariff].size, n[tariff + 1]
+    for i = tariff + 2, tariff + 1 + k do
+      if row[n[i]] < 0 or row[size + n[i]] < n[i + 3 * k] then return true end
     end
   end
   return false
@@ -113,7 +114,7 @@ done = why and max(1, #call_of.costs) or #call_of.costs
 for i = 1, why and done or 0 do statuses[i] = why end
 if not why then
   for u = 1, #names do n[costs + u] = 1 end
-  for _, each in ipairs(all) do reanchor(each[1], each[2], costs) end
+  for _, each in ipairs(all) do reanchor(each[1], each[2], each[3], costs) end
   local any_closed, full, room = has_closed(all), room_of(all), room_of(all)
   local charged, most, refused = decide(room, call_of.may_open or not any_closed)
   local is_charged, is_anything, extra = false, false, in_units()
