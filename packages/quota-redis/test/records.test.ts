@@ -67,8 +67,8 @@ describe.runIf(redisTests)('records of holds and ids', () => {
     await counters.take(request)
     const record = (await redis.admin.getBuffer(keys.recordPlace('u', 'i').key))!
     for (const { identity } of SLOTS.layers[0]!.cells) expect(record.includes(identity)).toBe(false)
-    // Two rows of two cells are 52 bytes.
-    expect(record.length).toBeLessThan(52 + 22 + 30 + 100)
+    // Two rows of two cells are 52 bytes, and 38 with their lists and amounts.
+    expect(record.length).toBeLessThan(52 + 38 + 22 + 30 + 100)
     const held = { ...request, costs: [1, 1], id: { ...id, id: 'h' }, hold: { ttlMs: 60_000, maxHolds: 9 } }
     await counters.take(held)
     await counters.holds!.grow({ ...request, id: held.id })

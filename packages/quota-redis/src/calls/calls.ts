@@ -1,8 +1,7 @@
 import { Breaker, Deadline, Deadlines, InFlight, notDone } from '@scoregw/quota/store'
 import type { Connection } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
-import type { Script } from '../lua/script.ts'
-import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './delivery.ts'
+import { type AnyBatch, type AnyOperation, type Batched, Delivery, type DeliveryContext } from './delivery.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout, setImmediate } = globalThis
@@ -11,8 +10,6 @@ const steadyMs = performance.now.bind(performance)
 export interface CallsDeps<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlineMs: number
-  /** The script that carries out a batch. */
-  readonly script: Script
   /** Shared with other counters, so that their commands go out together. */
   readonly tick: Tick
   readonly newBatch: () => AnyBatch<O>
@@ -24,6 +21,7 @@ export interface CallsDeps<O extends AnyOperation> {
  */
 export class Calls<O extends AnyOperation> {
   readonly #deps: CallsDeps<O>
+  readonly #delivery: DeliveryContext<O>
   readonly #outbox: Outbox<O, AnyBatch<O>>
   readonly #breaker = new Breaker(steadyMs)
   /** Why the last unanswered call got no answer. */
@@ -31,18 +29,24 @@ export class Calls<O extends AnyOperation> {
   /** Operations that are sent even while the breaker is open. */
   readonly #anyway = new WeakSet<O>()
   readonly #inFlight = new InFlight()
-  readonly #deadlines: Deadlines
   #closing: Promise<void> | undefined
 
   constructor(deps: CallsDeps<O>) {
     const { tick, newBatch } = deps
     this.#deps = deps
-    this.#deadlines = new Deadlines(deps.deadlineMs, steadyMs)
+    this.#delivery = {
+      ...{ connection: deps.connection, newBatch },
+      deadlines: new Deadlines(deps.deadlineMs, steadyMs),
+      answered: () => this.#breaker.succeeded(),
+      unanswered: (error) => {
+        this.#lastError = error
+        this.#breaker.failed()
+      },
+    }
     const inFlight = (): number => this.#inFlight.count
-    const send = async (batch: AnyBatch<O>): Promise<void> => {
+    const send = (batch: AnyBatch<O>): Promise<void> => {
       const { length } = batch.operations
-      await this.#send(batch)
-      this.#inFlight.done(length)
+      return this.#send(batch).then(() => this.#inFlight.done(length))
     }
     this.#outbox = new Outbox({ tick, newBatch, inFlight, send })
   }
@@ -108,24 +112,18 @@ export class Calls<O extends AnyOperation> {
    * Answers or fails every operation of the batch within the deadline, which starts after the first connection. Never
    * rejects. When it resolves, nothing of the batch is in flight.
    */
-  async #send(all: AnyBatch<O>): Promise<void> {
+  #send(all: AnyBatch<O>): Promise<void> {
     const batch = this.#breaker.admits() ? all : this.#withoutRefused(all)
-    if (batch.operations.length === 0) return
-    const { connection } = this.#deps
+    if (batch.operations.length === 0) return Promise.resolve()
     // With nothing to wait for, it is written in this very packet.
+    if (this.#deps.connection.opening === undefined) return new Delivery(this.#delivery, batch).run()
+    return this.#sendOnceOpen(batch)
+  }
+
+  async #sendOnceOpen(batch: AnyBatch<O>): Promise<void> {
+    const { connection } = this.#deps
     while (connection.opening !== undefined) await connection.opening
-    await new Delivery(
-      {
-        ...this.#deps,
-        deadlines: this.#deadlines,
-        answered: () => this.#breaker.succeeded(),
-        unanswered: (error) => {
-          this.#lastError = error
-          this.#breaker.failed()
-        },
-      },
-      batch,
-    ).run()
+    await new Delivery(this.#delivery, batch).run()
   }
 
   #withoutRefused({ operations }: AnyBatch<O>): AnyBatch<O> {

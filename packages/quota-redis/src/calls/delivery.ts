@@ -23,12 +23,22 @@ export interface Batched<Operation> {
   add(operation: Operation): void
 }
 
+/** A call of a script: the number of keys, the keys and the arguments. */
+export interface BatchCall {
+  readonly script: Script
+  readonly args: readonly Word[]
+}
+
 /** Operations that one script call carries out. */
 export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
-  /** The number of keys, the keys and the arguments. */
-  args(): Word[]
-  /** Answers or fails each operation. @throws if the reply cannot be read */
-  answer(reply: Reply): void
+  call(): BatchCall
+  /**
+   * Answers or fails each operation.
+   *
+   * @returns `false` if nothing was carried out, and {@link call} now returns another call
+   * @throws if the reply cannot be read
+   */
+  answer(reply: Reply): boolean
   fail(error: unknown): void
 }
 
@@ -36,8 +46,6 @@ export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
 export interface DeliveryContext<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlines: Deadlines
-  /** The script that carries out batches. */
-  readonly script: Script
   readonly newBatch: () => AnyBatch<O>
   /** Called once per delivery if the server answered; the other if it did not. */
   readonly answered: () => void
@@ -56,6 +64,9 @@ export class Delivery<O extends AnyOperation> {
   #mayBeDone = false
   /** The outcome of the last attempt. */
   #error: unknown
+  readonly #onSend = (): void => {
+    this.#mayBeDone = true
+  }
 
   constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
     this.#context = context
@@ -71,41 +82,37 @@ export class Delivery<O extends AnyOperation> {
 
   /** Never rejects. When it resolves, every operation is answered or failed, and nothing is in flight. */
   async run(): Promise<void> {
-    while (!(await this.#attempt())) {
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+    for (;;) {
+      const doubtBefore = this.#mayBeDone
+      try {
+        const { script, args } = this.#batch.call()
+        const call = { script, args, deadline: this.#deadline, onSend: this.#onSend }
+        if (this.#answered(await callScript(this.#context.connection, call))) return
+        this.#mayBeDone = doubtBefore
+      } catch (error) {
+        this.#error = error
+        if (verdictOf(error) !== 'in-doubt') this.#mayBeDone = doubtBefore
+        if (this.#failed(error)) return
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+      }
       // The deadline has already reported that nothing was done.
       if (this.#deadline.isOver) return
     }
   }
 
-  /** @returns whether that was the last attempt */
-  async #attempt(): Promise<boolean> {
-    const { connection } = this.#context
-    const doubtBefore = this.#mayBeDone
-    const onSend = () => {
-      this.#mayBeDone = true
-    }
+  /** @returns whether the batch was carried out */
+  #answered(reply: Reply): boolean {
     try {
-      const call = { script: this.#context.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
-      this.#answered(await callScript(connection, call))
-      return true
-    } catch (error) {
-      this.#error = error
-      if (verdictOf(error) !== 'in-doubt') this.#mayBeDone = doubtBefore
-      return this.#failed(error)
-    }
-  }
-
-  #answered(reply: Reply): void {
-    // A late answer still counts: its operations refund what they were admitted for.
-    if (this.#deadline.met()) this.#context.answered()
-    try {
-      this.#batch.answer(reply)
+      // A late answer still counts: its operations refund what they were admitted for.
+      if (!this.#batch.answer(reply)) return false
     } catch (error) {
       this.#batch.fail(storeError('Redis gave an answer that cannot be read', error))
     }
+    if (this.#deadline.met()) this.#context.answered()
+    return true
   }
 
+  /** @returns whether that was the last attempt */
   #failed(error: unknown): boolean {
     const verdict = verdictOf(error)
     if (verdict === 'refused') {
@@ -143,41 +150,41 @@ export interface ScriptCall {
 }
 
 /** Runs a script on the server once. Nothing is sent after the deadline. */
-export function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
-  if (!connection.usable) return callOnceUsable(connection, call)
-  return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
-}
-
-async function callOnceUsable(connection: Connection, call: ScriptCall): Promise<Reply> {
-  await Promise.race([connection.ready(), call.deadline.settled])
-  if (call.deadline.isOver) throw storeError('not connected to Redis')
-  return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
-}
-
-/** Calls the server that a redirection names. */
-async function callRedirected(connection: Connection, call: ScriptCall, error: unknown): Promise<Reply> {
+export async function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
   const { deadline } = call
-  const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
-  if (other === undefined || deadline.isOver) throw error
-  return evaluate(other, call)
+  if (!connection.usable) {
+    await Promise.race([connection.ready(), deadline.settled])
+    if (deadline.isOver) throw storeError('not connected to Redis')
+  }
+  try {
+    return await evaluate(connection, call)
+  } catch (error) {
+    // The server that a redirection names.
+    const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
+    if (deadline.isOver) throw error
+    if (other === undefined) return load(connection, call, error)
+    return evaluate(other, call).catch((again: unknown) => load(other, call, again))
+  }
 }
 
 /** Scripts that a server has answered on its connection. */
 const LOADED = new WeakMap<Connection, Set<string>>()
 
 /** The first call on a connection sends the script's text. Otherwise a cold start would take another round trip. */
-async function evaluate(connection: Connection, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
+function evaluate(connection: Connection, call: ScriptCall): Promise<Reply> {
+  const { script, args, deadline, onSend } = call
   onSend()
   if (connection.evaluate !== undefined) return connection.evaluate(script, args, deadline)
-  const known = LOADED.get(connection.server) ?? new Set()
-  LOADED.set(connection.server, known)
-  const [command, what] = known.has(script.sha) ? ['EVALSHA', script.sha] : ['EVAL', script.text]
-  try {
-    const reply = await connection.send(command!, what!, ...args)
-    known.add(script.sha)
-    return reply
-  } catch (error) {
-    if (!isReplyOf(error, 'NOSCRIPT') || deadline.isOver) throw error
-    return await connection.send('EVAL', script.text, ...args)
-  }
+  if (LOADED.get(connection.server)?.has(script.sha)) return connection.send('EVALSHA', script.sha, ...args)
+  return load(connection, call)
+}
+
+/** Sends the script's text. @param error of a call without it. If that is not the reason, it is thrown again */
+async function load(connection: Connection, { script, args, deadline }: ScriptCall, error?: unknown): Promise<Reply> {
+  if (error !== undefined && (!isReplyOf(error, 'NOSCRIPT') || deadline.isOver)) throw error
+  const { server } = connection
+  const reply = await connection.send('EVAL', script.text, ...args)
+  const known = LOADED.get(server) ?? new Set()
+  LOADED.set(server, known.add(script.sha))
+  return reply
 }

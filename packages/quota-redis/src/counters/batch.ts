@@ -1,13 +1,8 @@
-import {
-  type Instant,
-  PERIOD_NUMBERS,
-  type SubjectKeys,
-  type TakeRequest,
-  usedLayers,
-} from '@scoregw/quota/store'
+import { type Instant, PERIOD_NUMBERS, type SubjectKeys, type TakeRequest, usedLayers } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { ListBook, ListBooks } from './lists.ts'
+import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
 import { type BatchReply, Replay } from './replay.ts'
 
@@ -23,6 +18,10 @@ export interface Operation {
   readonly repeatable: boolean
   encode(batch: Batch): void
   answer(replay: Replay, place: number): void
+  /** The call of a script for this operation without others; `undefined`: it needs a batch. */
+  alone(calls: LoneCalls): LoneCall | undefined
+  /** Receives the reply to that call. @param rows the indexes of its rows in the replay */
+  answerAlone(replay: Replay, rows: readonly number[]): void
   fail(error: unknown): void
 }
 
@@ -128,12 +127,6 @@ export class Batch {
     this.#numbers.push(codeOf(name), ...numbers)
   }
 
-  /** The layers of a take's rows, in the order in which the script reads them. */
-  orderOf(request: TakeBasis): readonly number[] {
-    const { layers, order } = this.#groupOf(request)
-    return order.map((at) => layers[at]!)
-  }
-
   // Names, by places from 1 -------------------------------------------------------------------------------------------
 
   row(layer: number, subject: SubjectKeys): number {
@@ -236,10 +229,10 @@ export class Batch {
     )
     if (known !== undefined) return known
     const layers = usedLayers(this.keys.layout, request)
-    const slots = [...layers.keys()]
-    const isShared = (slot: number): boolean => this.keys.schema.layers[layers[slot]!]!.shared
-    const order = [...slots.filter(isShared), ...slots.filter((slot) => !isShared(slot))]
-    const shared = slots.filter(isShared).map((slot) => this.row(layers[slot]!, subject))
+    const order = this.keys.layersOf(request).map((layer) => layers.indexOf(layer))
+    const shared = order.flatMap((slot) => {
+      return this.keys.schema.layers[layers[slot]!]!.shared ? [this.row(layers[slot]!, subject)] : []
+    })
     const at = this.#groupNumbers.length
     const numbers: number[] = []
     numbers[IS_STALE] = 0

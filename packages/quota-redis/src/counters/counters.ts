@@ -18,8 +18,10 @@ import type { Connection } from '../connection/connection.ts'
 import { Keys } from '../keys/keys.ts'
 import { Batch, type Operation } from './batch.ts'
 import type { Refund } from './charges.ts'
+import { Gathered, type GatheredDeps } from './gathered.ts'
 import { Holds, type ReadHoldPage } from './holds.ts'
 import { ListBooks } from './lists.ts'
+import { LoneCalls } from './lone-calls.ts'
 import { AGAIN, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
 import {
@@ -31,7 +33,7 @@ import {
   replayRefunds,
   rowsOf,
 } from './refunds.ts'
-import { BATCH_SCRIPT } from './script.ts'
+import { Replay } from './replay.ts'
 import { TakesUnderIds } from './takes-under-ids.ts'
 
 export interface CountersDeps {
@@ -51,8 +53,12 @@ export function openCounters(deps: CountersDeps): Counters {
   const keys = new Keys(prefix, schema)
   const books = new ListBooks(keys.layout)
   const instant = new Instant(keys.layout)
-  const newBatch = (): Batch => new Batch(keys, books, instant, testClock?.now())
-  const caller = new Calls<Operation>({ connection, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
+  const parts: GatheredDeps = {
+    newBatch: () => new Batch(keys, books, instant, testClock?.now()),
+    loneCalls: new LoneCalls(keys, books, () => testClock?.now()),
+    replay: (reply, rows) => new Replay(reply, rows, books, keys.layout, instant),
+  }
+  const caller = new Calls<Operation>({ connection, deadlineMs, tick, newBatch: () => new Gathered(parts) })
   const changes = new RecordChanges(keys, books, caller)
   const readPage: ReadHoldPage = (index, which, most) => readHoldPage(deps, index, which, most)
   return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
@@ -88,6 +94,7 @@ export class Counters {
     return called(this.#caller, {
       repeatable: false,
       encode: (batch) => batch.onlyTake(request),
+      alone: (calls) => calls.take(request),
       read: (replay, status, rows) => takeReply(replay, status, rows, request),
       late: (reply) => {
         if (reply.outcome === 'admitted') this.#refundLate(request, reply)
@@ -108,6 +115,7 @@ export class Counters {
         })
         return places
       },
+      alone: (calls) => calls.read(request),
       read: (replay, _, rows) => {
         const { now } = replay
         const states = replay.view(rows, { set, layers, periods })

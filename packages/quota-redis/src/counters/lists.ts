@@ -62,6 +62,8 @@ export class ListBook {
   readonly layout: RowLayout
   /** The first bytes of its own rows, then its own list of limits. */
   readonly listText: Buffer
+  /** How many cells its rows have (1 byte), and the first bytes of its rows. */
+  readonly sizeAndHead: Buffer
   readonly identities: string[]
   readonly lists: Map<number, OtherList> = new Map<number, OtherList>()
   #cellNumbers: readonly number[] = []
@@ -69,6 +71,7 @@ export class ListBook {
   constructor(layout: RowLayout) {
     this.layout = layout
     this.listText = Buffer.concat([rowHead(layout.list), Buffer.from(layout.list)])
+    this.sizeAndHead = Buffer.concat([Buffer.from([layout.size]), rowHead(layout.list)])
     this.identities = [...layout.identities]
   }
 

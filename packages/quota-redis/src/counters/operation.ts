@@ -1,5 +1,6 @@
 import type { TakeReply, TakeRequest } from '@scoregw/quota/store'
 import type { Batch, Operation } from './batch.ts'
+import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import type { Status } from './numbers.ts'
 import type { Replay } from './replay.ts'
 
@@ -18,6 +19,8 @@ export interface OperationForm<T> {
   readonly repeatable: boolean
   /** Writes it. @returns the indexes of its rows in the replay */
   readonly encode: (batch: Batch) => readonly number[]
+  /** Writes it as a call of its own, if it may have one. */
+  readonly alone?: ((calls: LoneCalls) => LoneCall | undefined) | undefined
   /**
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
    *
@@ -65,6 +68,15 @@ class Call<T> implements Operation {
 
   encode(batch: Batch): void {
     this.#rows = this.#form.encode(batch)
+  }
+
+  alone(calls: LoneCalls): LoneCall | undefined {
+    return this.#form.alone?.(calls)
+  }
+
+  answerAlone(replay: Replay, rows: readonly number[]): void {
+    this.#rows = rows
+    this.answer(replay, 0)
   }
 
   answer(replay: Replay, place: number): void {

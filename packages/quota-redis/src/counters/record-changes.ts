@@ -241,7 +241,7 @@ export class RecordChanges {
       const slots = hold!.charges.filter(([, identity]) => cellOfIdentity(identity)?.kind === 'concurrency')
       for (const [name] of slots) encodeKeep(batch, batch.rowNamed(name), hold!.endsAt)
     }
-    const behind = more?.behind && behindOf(batch, more.take, more.behind)
+    const behind = more?.behind && behindOf(this.#keys, more.take, more.behind)
     batch.step(
       'record',
       batch.record(place.key),
@@ -334,10 +334,9 @@ export function isOpenHold(record: IdRecord | undefined): boolean {
 }
 
 /** Describes how to read the facts behind a record. */
-export function behindOf(batch: Batch, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
-  const { keys } = batch
+export function behindOf(keys: Keys, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
   const { subject, periods } = request
-  const layers = batch.orderOf(request)
+  const layers = keys.layersOf(request)
   const periodsOf = (layer: number): number[] => {
     const { calendars, first } = keys.layout.rows[layer]!
     return calendars.flatMap((cell) => {

@@ -193,11 +193,7 @@ function hashText(head: number): string {
 }
 
 /** A record with the facts that the script appended. */
-function withFacts(
-  record: IdRecord,
-  [of, rows, periods, plan]: Exclude<RecordJson[6], 0>,
-  facts: Facts,
-): IdRecord {
+function withFacts(record: IdRecord, [of, rows, periods, plan]: Exclude<RecordJson[6], 0>, facts: Facts): IdRecord {
   const { hold } = record
   if (of === 'commit')
     return hold === undefined ? record : { ...record, hold: committed(hold, facts, plan as Behind['plan']) }
@@ -227,7 +223,11 @@ function holdOf([by, owner, costs, takenAt, endsAt, keepMs, charges, growths, an
 }
 
 /** The states stored in a record, for the limits that a request counts in. Cells that the record lacks are not open. */
-export function statesFor(record: IdRecord, take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>, keys: Keys): WindowStates {
+export function statesFor(
+  record: IdRecord,
+  take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>,
+  keys: Keys,
+): WindowStates {
   const { blank, counted, cells } = keys.layout
   const states = blank.slice()
   for (const layer of usedLayers(keys.layout, take)) {
@@ -313,7 +313,9 @@ function statesOf({ now, rows }: Facts, periods: readonly number[] | undefined):
 /** A cell by its identity. One of a kind that this version doesn't know never looks open. */
 function cellAt(identity: string): CellSchema {
   const cell = cellOfIdentity(identity)
-  return cell === undefined ? { kind: 'rolling', label: '', identity, lengthMs: Number.NEGATIVE_INFINITY, unit: 0 } : { ...cell, unit: 0 }
+  return cell === undefined
+    ? { kind: 'rolling', label: '', identity, lengthMs: Number.NEGATIVE_INFINITY, unit: 0 }
+    : { ...cell, unit: 0 }
 }
 
 function chargesIn({ rows }: Facts, names: readonly string[]): Charge[] {

@@ -7,6 +7,7 @@ import {
   type Instant,
   type Layout,
   MAX_AHEAD_MS,
+  MAX_USED,
   notDone,
   otherVersion,
   reanchor,
@@ -99,6 +100,13 @@ export class Replay {
     const key = row === undefined ? undefined : this.#rows[row]!.key
     const version = row === undefined ? undefined : this.#damaged.get(row)
     return notDone(version === undefined ? damagedRow(key) : otherVersion(`the row at ${key}`, version, ROW_VERSION))
+  }
+
+  /** Whether every cell has a value that a script writes. */
+  get isReadable(): boolean {
+    const cells = this.#cells
+    for (let i = 1; i < cells.length; i += 2) if (cells[i]! < CLOSED || cells[i]! > MAX_USED) return false
+    return true
   }
 
   /** A row's key without the prefix. */
@@ -199,11 +207,7 @@ export class Replay {
   }
 
   /** Calls `visit` for each cell that a take charges: the index of its pair, its position, and the cost. */
-  #eachCharged(
-    rows: readonly number[],
-    take: Charge,
-    visit: (i: number, at: number, cost: number) => void,
-  ): void {
+  #eachCharged(rows: readonly number[], take: Charge, visit: (i: number, at: number, cost: number) => void): void {
     const { units, counted } = this.#layout
     const layers = this.layersOf(take)
     for (let l = 0; l < layers.length; l++) {

@@ -6,12 +6,20 @@ import constants from './lua/constants.lua'
 import finish from './lua/finish.lua'
 import lists from './lua/lists.lua'
 import numbers from './lua/numbers.lua'
+import read from './lua/read.lua'
 import state from './lua/state.lua'
 import steps from './lua/steps.lua'
+import take from './lua/take.lua'
 import takes from './lua/takes.lua'
 import tariffs from './lua/tariffs.lua'
 import unusualTakes from './lua/unusual-takes.lua'
 import writes from './lua/writes.lua'
+
+/** The script that carries out one take. */
+export const TAKE_SCRIPT: Script = scriptOf(take)
+
+/** The script that carries out one read. */
+export const READ_SCRIPT: Script = scriptOf(read)
 
 /** The script that carries out batches. */
 export const BATCH_SCRIPT: Script = scriptOf(batch, {

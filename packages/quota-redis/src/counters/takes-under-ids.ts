@@ -17,7 +17,7 @@ import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
-import { type IdRecord, newMark, recordText, startIn, statesFor, storedStates } from './record.ts'
+import { type Behind, type IdRecord, newMark, recordText, startIn, statesFor, storedStates } from './record.ts'
 import { behindOf, encodeExpect, encodeKeep, isOpenHold, type RecordChanges } from './record-changes.ts'
 import { refundsOfStates } from './refunds.ts'
 
@@ -50,6 +50,7 @@ export class TakesUnderIds {
     const taken = await called<TakeReply | FoundKey>(this.#caller, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, place, begun),
+      alone: (calls) => calls.take(request, { place, text: recordText(begun, this.#behind(request)) }),
       read: (replay, status, rows, found) => {
         const { now } = replay
         if (status === 'other_record') return { now, found }
@@ -99,7 +100,7 @@ export class TakesUnderIds {
       rows = batch.take(request, costs)
       const hasSlots = hold !== undefined && costs[this.#keys.schema.units.length]! > 0
       if (hasSlots) for (const row of rows) encodeKeep(batch, row + 1, -hold.ttlMs)
-      const text = recordText(record, behindOf(batch, request, { of: 'take' }, hold !== undefined))
+      const text = recordText(record, this.#behind(request))
       batch.step('record', place, batch.text(text), hold === undefined ? id!.ttlMs : -1, 1)
       if (hold === undefined) return
       const name = batch.text(this.#keys.nameOf(key))
@@ -109,16 +110,16 @@ export class TakesUnderIds {
     return rows
   }
 
+  #behind(request: TakeRequest): Behind {
+    return behindOf(this.#keys, request, { of: 'take' }, request.hold !== undefined)
+  }
+
   /** The record of a take, before the time and the charges are known. */
   #begun(request: TakeRequest, id: ReservationId): IdRecord {
     const { subject, costs, hold } = request
     const { nonce, fingerprint, ttlMs } = id
-    const { schema, layout } = this.#keys
-    const { layers } = schema
-    // In the order of the facts: see `Batch.orderOf`.
-    const isShared = (layer: number): number => Number(layers[layer]!.shared)
-    const ordered = [...usedLayers(layout, request)].sort((a, b) => isShared(b) - isShared(a))
-    const tables = ordered.map((layer) => this.#keys.table(layer))
+    const { schema } = this.#keys
+    const tables = this.#keys.layersOf(request).map((layer) => this.#keys.table(layer))
     const { by, key: owner } = ownerOf(schema, subject)
     const ofHold = hold && {
       ...{ by, owner, costs: named(schema.units, costs) },

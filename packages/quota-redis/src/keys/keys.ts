@@ -1,5 +1,15 @@
 /// <reference lib="es2024.string" />
-import { type Layout, layerKey, layoutOf, type Owner, ownerOf, type StoreSchema, type SubjectKeys } from '@scoregw/quota/store'
+import {
+  type Layout,
+  layerKey,
+  layoutOf,
+  type Owner,
+  ownerOf,
+  type StoreSchema,
+  type SubjectKeys,
+  type TakeRequest,
+  usedLayers,
+} from '@scoregw/quota/store'
 
 /**
  * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Two policies share
@@ -46,6 +56,13 @@ export class Keys {
     const key = layerKey(this.schema.layers[layer]!, subject)
     const start = `${this.#start}:${this.#tables[layer]!}`
     return key.isWellFormed() ? `${start}:${key}` : `${start}!${utf16Hex(key)}`
+  }
+
+  /** The layers of a take's rows, in the order in which scripts read them: shared ones first. */
+  layersOf(take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>): readonly number[] {
+    const layers = usedLayers(this.layout, take)
+    const isShared = (layer: number): boolean => this.schema.layers[layer]!.shared
+    return [...layers.filter(isShared), ...layers.filter((layer) => !isShared(layer))]
   }
 
   /** The layer's name as keys contain it. */

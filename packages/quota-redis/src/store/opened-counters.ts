@@ -2,7 +2,14 @@ import type { StoreAbilities } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
 import { type Counters, type CountersDeps, openCounters } from '../counters/counters.ts'
 
-export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true, sets: true }
+export const CAN: StoreAbilities = {
+  calendar: true,
+  holds: true,
+  concurrency: 'all',
+  fit: true,
+  bucket: true,
+  sets: true,
+}
 
 /** The counters that a store has opened on one connection, and their end. */
 export class OpenedCounters {

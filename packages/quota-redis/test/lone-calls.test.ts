@@ -1,0 +1,210 @@
+import {
+  type CellDefinition,
+  cellsIn,
+  layoutOf,
+  type StoreSchema,
+  slotsCell,
+  type TakeRequest,
+  windowCell,
+} from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { RedisCounters } from '../src/index.ts'
+import { Keys } from '../src/keys/keys.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
+import { type Random, randomFrom } from './support/random.ts'
+import { redisTests } from './support/redis-server.ts'
+import { Seen } from './support/scenes.ts'
+
+/** Histories, of 12 steps each. */
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 10_000 : 120
+const TIMEOUT_MS = 60_000 + 60 * RUNS
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const HALF_PAST = 1_790_000_000_000 - (1_790_000_000_000 % HOUR_MS) + 30 * MINUTE_MS
+/** Where a record's mark ends. It is drawn. */
+const MARK_BYTES = 8
+
+const UNITS = ['tokens', 'usd']
+const LIMITS: readonly CellDefinition[] = [
+  windowCell({ label: '5m', lengthMs: 5 * MINUTE_MS }),
+  windowCell({ label: '2h', lengthMs: 2 * HOUR_MS }, 'usd'),
+  windowCell({ label: 'hour', every: 'hour', timeZone: 'UTC' }),
+  windowCell({ label: 'day', every: 'day', timeZone: 'UTC' }, 'usd'),
+  windowCell({ label: '1m', lengthMs: MINUTE_MS, burst: 3 }),
+  slotsCell('running'),
+]
+/** A limit that only another policy has. */
+const OTHER = windowCell({ label: '3h', lengthMs: 3 * HOUR_MS })
+
+function anySchema({ int, chance }: Random): StoreSchema {
+  const isPlain = chance(0.7)
+  const cells = () => {
+    const some = LIMITS.slice(0, isPlain ? 4 : 6).filter(() => chance(0.6))
+    return cellsIn(UNITS, some.length > 0 ? some : [LIMITS[int(0, 3)]!])
+  }
+  const layers = [
+    { name: 'user', shared: false, cells: cells() },
+    { name: 'team', shared: false, cells: cells() },
+    { name: 'site', shared: true, cells: cells() },
+  ]
+  const all = [...layers.flatMap((layer) => layer.cells).keys()]
+  const part = () => all.filter(() => chance(0.6))
+  return { units: UNITS, layers, sets: [all, part(), part()] }
+}
+
+/** Changes to what a server holds, as anybody may make them. */
+const DISTURBANCES = [
+  'type',
+  'text',
+  'other list',
+  'ahead',
+  'damaged cell',
+  'no expiry',
+  'lost lists',
+  'revision',
+] as const
+
+describe.runIf(redisTests)('an operation that goes out alone', () => {
+  const redis = useRedis()
+  const { later } = useCleanups()
+
+  /** One side: an operation is sent alone, or with a read in the same batch, which has no script of its own then. */
+  function side(prefix: string, schema: StoreSchema, clock: ReturnType<typeof manualClock>, isAlone: boolean) {
+    const store = openStore(redis.port, prefix, clock)
+    later(() => store.close())
+    const counters = store.open(schema)
+    const keys = new Keys(prefix, schema)
+    return {
+      prefix,
+      keys,
+      ready: () => store.ready(),
+      async do<T>(operation: (counters: RedisCounters) => Promise<T>): Promise<unknown> {
+        const answer = operation(counters)
+        const beside = isAlone
+          ? undefined
+          : counters.read({ subject: { user: 'nobody', team: null }, set: 0, layers: [0] })
+        const answered = await answer.catch((error: { code?: string; message: string }) =>
+          error.code === undefined ? Promise.reject(error) : { code: error.code },
+        )
+        await beside?.catch(() => undefined)
+        return answered
+      },
+    }
+  }
+  type Side = ReturnType<typeof side>
+
+  /** Every key with its bytes and its time to live in whole minutes; records without marks. */
+  async function contents({ prefix }: Side): Promise<Record<string, unknown>> {
+    const names = (await redis.admin.keys(`{${prefix}}*`)).sort()
+    const all = names.map(async (name): Promise<[string, unknown]> => {
+      const lasts = Math.round((await redis.admin.pttl(name)) / MINUTE_MS)
+      if (name.endsWith('}:limits')) return ['lists', await redis.admin.hgetall(name)]
+      const isRecord = name.startsWith(`{${prefix}}@`)
+      const bytes = isRecord
+        ? (await redis.admin.getBuffer(name))!.subarray(MARK_BYTES)
+        : await redis.admin.dumpBuffer(name)
+      return [name.slice(prefix.length + 2), [bytes?.toString('hex'), lasts]]
+    })
+    return Object.fromEntries(await Promise.all(all))
+  }
+
+  async function disturb({ keys }: Side, what: (typeof DISTURBANCES)[number], layer: number): Promise<void> {
+    const row = keys.row(layer, { user: 'a', team: 't' })
+    const { admin } = redis
+    const bytes = (await admin.type(row)) === 'string' ? await admin.getBuffer(row) : null
+    if (what === 'type') await admin.multi().del(row).lpush(row, 'x').exec()
+    if (what === 'text') await admin.set(row, 'not a row')
+    if (what === 'lost lists') await admin.del(keys.lists)
+    if (what === 'revision') await admin.set(keys.settings, 'another1-of-22-letters')
+    if (bytes === null || bytes.length < 18) return
+    const size = (bytes.length - 5) / 13
+    if (what === 'ahead') bytes.writeUIntLE(HALF_PAST + 5 * HOUR_MS, bytes.length - 6, 6)
+    if (what === 'damaged cell') bytes.fill(0x80, 5 + 7 * (size - 1), 5 + 7 * size)
+    if (what === 'other list') bytes.writeUInt32LE(7, 1)
+    // A clock that was ahead keeps its row for as long.
+    if (what === 'ahead') await admin.set(row, bytes, 'PX', 60 * HOUR_MS)
+    else if (what === 'no expiry') await admin.persist(row)
+    else await admin.set(row, bytes, 'KEEPTTL')
+  }
+
+  function anyStep(schema: StoreSchema, number: number, random: Random) {
+    const { int, chance, pick } = random
+    const layout = layoutOf(schema)
+    const layers = pick([[0], [2], [0, 2], [0, 1, 2], [2, 1, 0]])
+    const most = pick([1, 4, 30])
+    const limits = layout.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : most))
+    const rates = layout.cells.map(({ kind }) => (kind === 'bucket' ? 3 : 0))
+    const periods = layout.calendars.flatMap((at) => {
+      const lengthMs = layout.cells[at]!.label === 'hour' ? HOUR_MS : 24 * HOUR_MS
+      const behind = chance(0.1) ? pick([-1, 1, 2]) : 0
+      const start = HALF_PAST - (HALF_PAST % lengthMs) - behind * lengthMs
+      return [start, start + lengthMs, start + 2 * lengthMs]
+    })
+    const subject = { user: pick(['a', 'a', 'b\ud800']), team: 't' }
+    const isUnderId = chance(0.4)
+    const isHold = isUnderId && chance(0.5)
+    const id = {
+      id: `i${chance(0.7) ? number : int(0, 2)}`,
+      nonce: pick(['n', 'n', 'm']),
+      fingerprint: 'f',
+      ttlMs: HOUR_MS,
+    }
+    const costs = [int(isUnderId ? 0 : 1, 3), int(0, 2), isHold && chance(0.2) ? 1 : 0]
+    const take: TakeRequest = {
+      ...{ subject, set: int(0, 2), costs, quotas: { layers, limits, rates } },
+      periods: periods.length > 0 ? periods : undefined,
+      settingsRevision: chance(0.2) ? pick(['', 'revision-of-22-letters']) : undefined,
+      id: isUnderId ? id : undefined,
+      hold: isHold ? { ttlMs: 10 * MINUTE_MS, maxHolds: pick([1, 3]) } : undefined,
+    }
+    return { take, isRead: chance(0.25), disturbance: chance(0.12) ? pick(DISTURBANCES) : undefined, layer: int(0, 2) }
+  }
+
+  async function play(seed: number, seen: Seen): Promise<void> {
+    const random = randomFrom(seed)
+    const schema = anySchema(random)
+    const clock = manualClock(HALF_PAST)
+    const [alone, batched] = [side(newPrefix(), schema, clock, true), side(newPrefix(), schema, clock, false)]
+    const sides = [alone, batched]
+    await Promise.all(sides.map((each) => each.ready()))
+    // What another policy left.
+    const others = { ...schema, layers: schema.layers.map((layer) => ({ ...layer, cells: cellsIn(UNITS, [OTHER]) })) }
+    if (random.chance(0.2)) {
+      for (const { prefix } of sides) {
+        const former = side(prefix, { ...others, sets: [[0, 1, 2]] }, clock, false)
+        await former.do((counters) =>
+          counters.take({
+            ...{ subject: { user: 'a', team: 't' }, set: 0, costs: [1, 0, 0] },
+            quotas: { layers: [0, 2], limits: [9, 9, 9] },
+          }),
+        )
+      }
+    }
+    for (let number = 1; number <= 12; number++) {
+      const { take, isRead, disturbance, layer } = anyStep(schema, number, random)
+      for (const each of sides) if (disturbance !== undefined) await disturb(each, disturbance, layer)
+      const operation = (counters: RedisCounters): Promise<unknown> =>
+        isRead ? counters.read({ ...take, layers: take.quotas.layers, periods: take.periods }) : counters.take(take)
+      const [one, other] = [await alone.do(operation), await batched.do(operation)]
+      expect(one).toEqual(other)
+      expect(await contents(alone)).toEqual(await contents(batched))
+      const { outcome, code } = one as { readonly outcome?: string; readonly code?: string }
+      seen.add(isRead ? `read ${code ?? 'answered'}` : (code ?? outcome ?? ''))
+      clock.advance(random.pick([0, 1, 1_000, MINUTE_MS, 5 * MINUTE_MS, 31 * MINUTE_MS, -2_000]))
+    }
+  }
+
+  it('decides and writes as in a batch, whatever the rows hold', { timeout: TIMEOUT_MS }, async () => {
+    const seen = new Seen()
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), (seed) => play(seed, seen)),
+      { numRuns: RUNS },
+    )
+    const all = ['admitted', 'refused', 'duplicate', 'stale', 'too_many_holds', 'damaged_row', 'read answered']
+    for (const outcome of all) expect(seen.of(outcome), outcome).toBeGreaterThan(RUNS / 60)
+  })
+})
