@@ -7,7 +7,6 @@ import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { lockDataDir } from './db/data-dir-lock.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
-import { Connections } from './http/connections.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 import { metricsHandler } from './metrics/routes.ts'
@@ -55,9 +54,9 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
   try {
     const demo = await demoOf(config, app)
     if (config.databaseUrl === undefined || demo !== undefined) warnOfReaders(config.dataDir, logger)
-    const connections = new Connections(config.connections, logger)
+    const { maxConnections } = config
     const serve = async (variable: string, handler: RequestListener, port: number): Promise<number> => {
-      const listener = await listen(handler, config.host, port, { connections }).catch((error: unknown) => {
+      const listener = await listen(handler, config.host, port, { maxConnections }).catch((error: unknown) => {
         throw notListening(variable, port, config.host, error)
       })
       listeners.push(listener)

@@ -32,9 +32,9 @@ describe('gateway configuration', () => {
       isDataDirShared: false,
       databaseUrl: undefined,
       redisUrl: undefined,
-      redisDeadlineMs: 150,
+      redisDeadlineMs: 1_000,
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
-      connections: { all: 800, ofAddress: 200 },
+      maxConnections: 800,
       misspelt: [],
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {
@@ -125,7 +125,7 @@ describe('gateway configuration', () => {
     ['EXPECTED_PROCESSES', '1001'],
     ['EXPECTED_PROCESSES', '2.5'],
     ['REDIS_DEADLINE_MS', '9'],
-    ['REDIS_DEADLINE_MS', '1001'],
+    ['REDIS_DEADLINE_MS', '60001'],
   ])('%s=%s is rejected', (name, value) => {
     const message = messageOf({ [name]: value })
     expect(message).toContain(`  ${name}: expected`)

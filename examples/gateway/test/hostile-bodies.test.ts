@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import express from 'express'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { gatewayErrorBody } from '../src/http/error-handler.ts'
+import { limitInFlight } from '../src/http/in-flight-limit.ts'
 import { ADMIN_TOKEN, type Answer, databaseOf, ENTRY, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { type Hostile, hostileBodies } from './support/hostile.ts'
 import { BOT_TOKEN, botOf, manyRecords } from './support/sync.ts'
@@ -107,6 +111,31 @@ describe('requests in flight', () => {
     slow.find(({ sent }) => sent !== refused)?.sent.destroy()
     await expect.poll(async () => (await send('GET', '/me/quota')).status).toBe(200)
     for (const { sent } of slow) sent.destroy()
+  })
+
+  it('callers without a credential are told apart by their own address, also behind a proxy', async () => {
+    const app = express().set('trust proxy', 1).use(limitInFlight(2, gatewayErrorBody))
+    let waiting = 0
+    app.use(() => void waiting++)
+    const server = app.listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const ask = (address: string): Promise<number> =>
+      fetch(`http://127.0.0.1:${port}/`, { headers: { 'X-Forwarded-For': address } }).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    // The first two stay in flight; one IPv6 caller has all addresses of its /56.
+    for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2']) void ask(address)
+    await expect.poll(() => waiting).toBe(5)
+    expect([await ask('192.0.2.1'), await ask('2001:db8::3')]).toEqual([503, 503])
+    void ask('192.0.2.2')
+    void ask('192.0.2.3')
+    await expect.poll(() => waiting).toBe(7)
   })
 })
 

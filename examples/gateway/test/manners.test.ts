@@ -120,7 +120,7 @@ describe('chunked bodies', () => {
 
 describe('slow clients', () => {
   it('a head or body that takes too long gets 408', async () => {
-    const slow = { headMs: 50, requestMs: 100, checkMs: 20, stallMs: 10_000, lingerMs: 10_000 }
+    const slow = { headMs: 50, requestMs: 100, checkMs: 20, silentMs: 10_000, lingerMs: 10_000 }
     const listener = await listen((req, res) => req.resume().on('end', () => res.end()), '127.0.0.1', 0, { slow })
     onTestFinished(() => listener.stop(0))
     const answerOf = (sent: string): Promise<string> =>

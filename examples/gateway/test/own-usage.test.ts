@@ -233,8 +233,8 @@ describe('the usage recorder', () => {
     recorder.record(of(0, { id: 'of bob', userId: 'bob' }))
     await recorder.flush()
     await recorder.forget()
-    const kept = await records.between('ann', 0, START + 10_000, 2_000)
-    expect([kept.length, kept[0]?.id]).toEqual([1_000, 'id 5'])
+    const kept = await records.page('ann', undefined, 2_000)
+    expect([kept.length, kept.at(-1)?.id]).toEqual([1_000, 'id 5'])
     expect(await records.page('bob', undefined, 10)).toHaveLength(1)
   })
 

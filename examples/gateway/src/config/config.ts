@@ -92,11 +92,10 @@ const VARIABLES = z.object({
   DATA_DIR_SHARED: onOrOff,
   DATABASE_URL: databaseUrl.optional(),
   REDIS_URL: redisUrl.optional(),
-  REDIS_DEADLINE_MS: whole(10, 1_000, ' milliseconds'),
+  REDIS_DEADLINE_MS: whole(10, 60_000, ' milliseconds'),
   QUOTA_FAILURE_POLICY: failureModes,
   EXPECTED_PROCESSES: whole(1, 1_000),
   MAX_CONNECTIONS: whole(0, 1_000_000, ' (0: any number)'),
-  MAX_CONNECTIONS_PER_ADDRESS: whole(0, 1_000_000, ' (0: any number)').optional(),
   JWT_SECRET: visible(32).optional(),
   JWKS_URL: httpUrl.optional(),
   JWT_ISSUER: visible(1).optional(),
@@ -132,7 +131,7 @@ export const DEFAULTS: Readonly<Record<string, string>> = {
   HOST: '127.0.0.1',
   DATA_DIR: join(ROOT, '.data/gateway'),
   DATA_DIR_SHARED: 'false',
-  REDIS_DEADLINE_MS: '150',
+  REDIS_DEADLINE_MS: '1000',
   QUOTA_FAILURE_POLICY: FAILURE_MODES,
   EXPECTED_PROCESSES: '2',
   MAX_CONNECTIONS: '800',
@@ -192,7 +191,7 @@ function configOf(values: Values, misspelt: readonly string[]) {
     redisUrl: values.REDIS_URL,
     redisDeadlineMs: values.REDIS_DEADLINE_MS,
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
-    connections: { all: values.MAX_CONNECTIONS, ofAddress: connectionsOfAddress(values) },
+    maxConnections: values.MAX_CONNECTIONS,
     jwt: {
       secret: values.JWT_SECRET,
       jwksUrl: values.JWKS_URL,
@@ -215,11 +214,6 @@ function configOf(values: Values, misspelt: readonly string[]) {
     /** Absent in production. */
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
-}
-
-/** Behind a proxy, all connections have the proxy's address. */
-function connectionsOfAddress({ MAX_CONNECTIONS_PER_ADDRESS, TRUST_PROXY }: Values): number {
-  return MAX_CONNECTIONS_PER_ADDRESS ?? (TRUST_PROXY === false ? 200 : 0)
 }
 
 function demoOf({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Values) {

@@ -1,25 +1,16 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { createServer, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
-import type { Connections } from './connections.ts'
 
-/** How long a client may take to send a request and to read its response. */
+/** How long a client may take, in milliseconds. */
 export interface SlowLimits {
-  /** For the head, in milliseconds. */
+  /** For the head of a request, and for the whole request. */
   readonly headMs: number
-  /** For the whole request, in milliseconds. */
   readonly requestMs: number
-  /** How often connections are checked. A slow one gets its 408 at most this much later. */
+  /** How often that is checked. A slow request gets its 408 at most this much later. */
   readonly checkMs: number
-  /** How long a client may read nothing while a response waits for it. */
-  readonly stallMs: number
-  /** How long a connection stays open after its last response, for a client that is still reading. */
+  /** How long a connection may be silent during a request, for example because its client reads nothing. */
+  readonly silentMs: number
+  /** How long a connection stays open after an unreadable request, or with a half request while the server stops. */
   readonly lingerMs: number
 }
 
@@ -27,13 +18,15 @@ const SLOW_LIMITS: SlowLimits = {
   headMs: 10_000,
   requestMs: 30_000,
   checkMs: 5_000,
-  stallMs: 20_000,
+  silentMs: 90_000,
   lingerMs: 2_000,
 }
 /** How long an idle connection stays open. This is longer than in most proxies, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Largest head of a request, in bytes. */
 const MAX_HEADER_BYTES = 16_384
+/** How often a stopping server looks for connections whose last response has left. */
+const CLOSE_EVERY_MS = 50
 
 /** A listening server, and how to stop it. */
 export interface Listener {
@@ -47,23 +40,20 @@ export interface Listener {
 }
 
 interface ListenOptions {
-  /** Limits the connections of all listeners that share it. @default no limit */
-  readonly connections?: Connections | undefined
+  /** The most open connections; 0: any number. Above it, new ones are closed. @default 0 */
+  readonly maxConnections?: number | undefined
   readonly slow?: SlowLimits | undefined
 }
 
-/**
- * Listens on a host and port (0: any free port).
- * Hand-written: Node limits how slowly a request arrives, but not how slowly a response is read. Packages that stop a
- * server gracefully close connections that a client is still reading.
- */
+/** Listens on a host and port (0: any free port). */
 export async function listen(
   listener: RequestListener,
   host: string,
   port: number,
-  { connections, slow = SLOW_LIMITS }: ListenOptions = {},
+  { maxConnections = 0, slow = SLOW_LIMITS }: ListenOptions = {},
 ): Promise<Listener> {
-  const { headMs, requestMs, checkMs, stallMs, lingerMs } = slow
+  const { headMs, requestMs, checkMs, silentMs, lingerMs } = slow
+  const inFlight = new Set<ServerResponse>()
   const server = createServer(
     {
       headersTimeout: headMs,
@@ -74,22 +64,20 @@ export async function listen(
     },
     (req, res) => {
       // This is the rest of a request that already got a 408: its response could not be sent.
-      if (req.socket.writable) listener(req, res)
-      else req.socket.destroy()
+      if (!req.socket.writable) return void req.socket.destroy()
+      inFlight.add(res)
+      res.once('close', () => inFlight.delete(res))
+      if (!server.listening) res.setHeader('Connection', 'close')
+      listener(req, res)
     },
   )
+  if (maxConnections > 0) server.maxConnections = maxConnections
+  server.setTimeout(silentMs)
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, lingerMs))
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    connections?.take(socket)
-  })
-  server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, lingerMs))
-  const inFlight = trackResponses(server, lingerMs)
-  server.setTimeout(stallMs, (socket) => {
-    // Node also calls this for idle connections. A request in progress has nothing to send yet.
-    if (isAnswering(inFlight, socket) && socket.writableLength === 0) socket.setTimeout(stallMs)
-    else socket.destroy()
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -97,70 +85,26 @@ export async function listen(
   })
   return {
     port: (server.address() as AddressInfo).port,
-    stop: (graceMs, idleMs = 0) => stop({ server, sockets, inFlight, lingerMs }, graceMs, idleMs),
+    async stop(graceMs, idleMs = 0) {
+      for (const res of inFlight) if (!res.headersSent) res.setHeader('Connection', 'close')
+      // From the net server: HTTP's own `close` closes idle connections immediately, even if a request is arriving.
+      const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()))
+      let closing: NodeJS.Timeout | undefined
+      const idle = setTimeout(() => {
+        closing = setInterval(() => server.closeIdleConnections(), CLOSE_EVERY_MS)
+      }, idleMs)
+      // Node doesn't count a connection as idle before it has sent a request. A head that is arriving gets this much time.
+      const silent = setTimeout(() => {
+        const answering = new Set([...inFlight].map(({ req }) => req.socket))
+        for (const socket of sockets) if (!answering.has(socket)) socket.destroy()
+      }, idleMs + lingerMs)
+      const grace = setTimeout(() => server.closeAllConnections(), graceMs)
+      await closed
+      for (const timer of [idle, silent, grace, closing]) clearTimeout(timer)
+      // Ends Node's check of slow requests.
+      server.close()
+    },
   }
-}
-
-function isAnswering(inFlight: ReadonlySet<ServerResponse>, socket: Socket): boolean {
-  return [...inFlight].some(({ req }) => req.socket === socket)
-}
-
-/** Sends what is left, then closes the connection even if the client hasn't read it. */
-function closeSoon(socket: Socket, lingerMs: number, last = ''): void {
-  socket.end(last)
-  const timer = setTimeout(() => socket.destroy(), lingerMs)
-  socket.once('close', () => clearTimeout(timer))
-}
-
-/** Responses that haven't been sent completely. */
-function trackResponses(server: Server, lingerMs: number): ReadonlySet<ServerResponse> {
-  const inFlight = new Set<ServerResponse>()
-  server.on('request', (req, res) => {
-    inFlight.add(res)
-    if (!server.listening) res.setHeader('Connection', 'close')
-    res.once('finish', () => remainders.readOn(req))
-    res.once('close', () => {
-      inFlight.delete(res)
-      // A response whose head left before the stop hasn't announced that the connection closes.
-      if (!server.listening && res.shouldKeepAlive) closeSoon(req.socket, lingerMs)
-    })
-  })
-  return inFlight
-}
-
-interface Listening {
-  readonly server: Server
-  readonly sockets: ReadonlySet<Socket>
-  readonly inFlight: ReadonlySet<ServerResponse>
-  readonly lingerMs: number
-}
-
-async function stop(
-  { server, sockets, inFlight, lingerMs }: Listening,
-  graceMs: number,
-  idleMs: number,
-): Promise<void> {
-  for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close')
-  const closed = new Promise<void>((resolve) => {
-    // From the net server: HTTP's own `close` closes idle connections immediately, and resets those on which a request
-    // is arriving.
-    NetServer.prototype.close.call(server, () => resolve())
-  })
-  const closeUnless = (isKept: (socket: Socket) => boolean): void => {
-    const answering = new Set([...inFlight].map(({ req }) => req.socket))
-    for (const socket of sockets) if (!answering.has(socket) && !isKept(socket)) socket.destroy()
-  }
-  const idle = setTimeout(() => {
-    server.closeIdleConnections()
-    // Node does not count a connection as idle before it has sent something.
-    closeUnless(({ bytesRead }) => bytesRead > 0)
-  }, idleMs)
-  // A head that is arriving gets this much time.
-  const arriving = setTimeout(() => closeUnless(() => false), idleMs + lingerMs)
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-  await closed
-  for (const each of [idle, arriving, timer]) clearTimeout(each)
-  server.close()
 }
 
 /** Answers what Node could not parse as a request: a head that is too large or too slow, or no HTTP. */
@@ -177,58 +121,9 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, lingerMs
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  closeSoon(socket, lingerMs, `${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 const UNREADABLE: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
-
-/** How long a connection is still read if its request was answered before it had arrived completely. */
-const LINGER_MS = 2_000
-
-/**
- * Reads and discards what callers send after their response: closing a connection while data is arriving would lose the
- * response. This serves no caller, so it gets little time. Each turn of the event loop reads one of these connections,
- * and the others wait.
- */
-class Remainders {
-  readonly #waiting = new Set<IncomingMessage>()
-  #isGoingOn = false
-
-  /** @param req a request whose response has left */
-  readOn(req: IncomingMessage): void {
-    if (req.complete) return
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
-    req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
-    this.#hold(req)
-    // Again: Node discards unread data one tick later.
-    setImmediate(() => {
-      if (this.#waiting.has(req)) req.socket.pause()
-    })
-    if (this.#isGoingOn) return
-    this.#isGoingOn = true
-    setImmediate(this.#next)
-  }
-
-  readonly #next = (): void => {
-    const [req] = this.#waiting
-    if (req === undefined) {
-      this.#isGoingOn = false
-      return
-    }
-    this.#waiting.delete(req)
-    req.socket.resume()
-    // After the next poll for network events.
-    setImmediate(() => {
-      if (!req.complete && !req.socket.destroyed) this.#hold(req)
-      this.#next()
-    })
-  }
-
-  #hold(req: IncomingMessage): void {
-    req.socket.pause()
-    this.#waiting.add(req)
-  }
-}
-
-/** The instance of this process. */
-const remainders: Remainders = new Remainders()

@@ -73,7 +73,7 @@ function pagePolicy(addresses: () => Addresses): RequestHandler {
       scriptSrc: ["'self'"],
       // Swagger UI sets style properties in scripts, which the policy allows.
       styleSrc: ["'self'"],
-      // Swagger UI's icons, and pictures in responses.
+      // Swagger UI's icons.
       imgSrc: ["'self'", 'data:'],
       connectSrc: ["'self'", () => originsOf(addresses()).join(' ')],
       baseUri: ["'none'"],

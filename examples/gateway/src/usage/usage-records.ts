@@ -77,25 +77,6 @@ export class UsageRecords {
     return rows.map(fromRow)
   }
 
-  /**
-   * Returns a user's records of a period, the oldest first.
-   *
-   * @param from, to epoch milliseconds, `to` excluded
-   */
-  async between(userId: string, from: number, to: number, limit: number = KEPT_A_USER): Promise<UsageRecord[]> {
-    const rows = await this.#db
-      .selectFrom('usage_records')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .where('at', '>=', from)
-      .where('at', '<', to)
-      .orderBy('at')
-      .orderBy('id')
-      .limit(limit)
-      .execute()
-    return rows.map(fromRow)
-  }
-
   /** Returns the newest refusals since an instant, of all users or of one. */
   async refusedSince(since: number, limit: number, userId?: string): Promise<UsageRecord[]> {
     const refused = this.#db

@@ -25,28 +25,9 @@ export function partsOf(words, left) {
     fn: { opsFilter: matching },
     components: { FilterContainer: filter(words) },
     wrapComponents: {
-      responseBody: withPictures,
       response: closedUntilAsked(words),
       execute: withPrice(words, left),
     },
-  }
-}
-
-/**
- * Shows pictures in SVG, which Swagger UI takes for text. As images they run no scripts and load nothing.
- *
- * @param {Component} ResponseBody
- * @param {System} system
- * @returns {Component}
- */
-function withPictures(ResponseBody, { React }) {
-  return (props) => {
-    const { content, contentType } = props
-    if (typeof content !== 'string' || !String(contentType).startsWith('image/svg+xml')) {
-      return React.createElement(ResponseBody, props)
-    }
-    const src = `data:image/svg+xml,${encodeURIComponent(content)}`
-    return React.createElement('img', { src, alt: 'The picture that was answered', className: 'picture' })
   }
 }
 
