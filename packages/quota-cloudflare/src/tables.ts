@@ -2,7 +2,7 @@
 import type { DurableObjectStorage } from 'cloudflare:workers'
 
 /** The version of the tables, as in `@scoregw/quota-sql`. */
-const FORMAT = 1
+const FORMAT = 2
 
 const FORMAT_TABLE = [
   'create table if not exists quota_format (version integer not null)',

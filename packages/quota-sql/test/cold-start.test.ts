@@ -93,13 +93,13 @@ describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
     proxy.latency(ONE_WAY_MS)
     const { store, quota } = engineOn(poolOn(urlOf({ port: proxy.port })), { deadlineMs: FAR_DEADLINE_MS })
     const began = performance.now()
-    const call = quota.consume(write)
+    const call = quota.reserve({ ...write, id: 'repeated' })
     await store.opening
     // Else this shows nothing.
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
     proxy.latency(0)
     proxy.cutAfter(10)
-    expect(await call).toMatchObject({ allowed: true, source: 'store' })
+    expect(await call).toMatchObject({ status: 'reserved', decision: { source: 'store' } })
   })
 
   it('ready() waits for the first connection, and the first call waits for the remaining steps', async () => {

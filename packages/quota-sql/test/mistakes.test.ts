@@ -107,7 +107,7 @@ const mistakes: readonly Mistake[] = [
     written: 'sqliteStore({ database }), tables of a newer version',
     make: sqlite({ database: newer }),
     code: 'other_version',
-    says: ['the set of tables has version 3 of its format, and this library reads version 1'],
+    says: ['the set of tables has version 3 of its format, and this library reads version 2'],
   },
   invalid(
     'sqliteStore({ database }).inTransaction(SCHEMA, db)',

@@ -201,7 +201,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     while (performance.now() - from < HOT_MS) await admin.query('select pg_sleep(0.1); analyze quota_rows')
     await Promise.all(processes)
     const { rows } = await admin.query(
-      `select split_part(key, ':', 1) as layer, sum(cells[2]) as used from quota_rows
+      `select split_part(key, ':', 1) as layer, sum(u1) as used from quota_rows
        where key ~ '^(user|team|org|site):' group by layer`,
     )
     const used = rows.map((row) => Number(row.used))

@@ -136,7 +136,7 @@ describe('stored rows', () => {
     const { database } = tables()
     database.exec('update quota_format set version = 3')
     for (const open of [sqliteStore, syncSqliteStore]) {
-      const message = expect.stringMatching(/tables .* version 3 .* reads version 1/)
+      const message = expect.stringMatching(/tables .* version 3 .* reads version 2/)
       expect(() => open({ database })).toThrowError(expect.objectContaining({ code: 'other_version', message }))
     }
     expect(() => sqliteStore({ database: connectTo(':memory:') })).toThrow(/run the migrations/)

@@ -1,8 +1,8 @@
 import timers from 'node:timers/promises'
-import { type EndedHold, newRevision, notDone } from '@scoregw/quota/store'
+import { type EndedHold, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
-import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
-import { onSession, type Session, type SessionDeps, type SharedConnection } from './session.ts'
+import { isAnswer, isBadValue, isBetween, isInDoubt, isReadOnly, lostAnswer, refusal, verdictOf } from './errors.ts'
+import type { Session, SessionDeps, SharedConnection } from './session.ts'
 import { answerUnlocked, type DecisionDeps } from './transaction.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -16,8 +16,6 @@ const LISTEN_MS = 5_000
 
 /** The dependencies of a batch's transactions. */
 export interface TransactionDeps extends SessionDeps, DecisionDeps {
-  /** Fences that no transaction uses now. */
-  readonly fences: Fence[]
   /** Runs operations in another transaction. */
   readonly again: (operations: readonly Operation[]) => void
   /** Receives the holds that ended in what was committed. */
@@ -30,21 +28,14 @@ export interface TransactionDeps extends SessionDeps, DecisionDeps {
   readonly follow: (end: Promise<void>) => void
 }
 
-/** A row in which transactions store their numbers one after the other, in case an answer is lost. */
-export interface Fence {
-  readonly id: string
-  seq: number
-}
-
 /**
  * A transaction for some operations. What was certainly not committed goes into another one. If the answer to a commit
- * is lost, its fence is closed: that shows whether it was committed, and prevents a later commit.
+ * is lost, its outcome is unknown: then only reads, and takes with an id, are repeated.
  */
 export abstract class BatchTransaction {
   readonly operations: readonly Operation[]
   protected readonly deps: TransactionDeps
   readonly #connection: SharedConnection
-  readonly #fence: Fence
   #session: Session | undefined
   #isSent = false
   readonly #left: Promise<'left'>
@@ -54,7 +45,6 @@ export abstract class BatchTransaction {
     this.deps = deps
     this.operations = operations
     this.#connection = connection
-    this.#fence = deps.fences.pop() ?? { id: newRevision(), seq: 0 }
     this.#left = new Promise((resolve) => {
       this.#leave = () => resolve('left')
     })
@@ -62,15 +52,6 @@ export abstract class BatchTransaction {
 
   /** Commits, and answers operations. Returns those that were not done: what changes nothing is answered then, the rest goes on. */
   protected abstract commit(session: Session): Promise<readonly Operation[]>
-
-  /**
-   * Answers operations of a transaction that was committed although its answer was lost. Returns those that were not
-   * done.
-   *
-   * @param at its instant
-   * @param keys of rows that it added to; `undefined` for all
-   */
-  protected abstract found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]>
 
   /** Whether an operation may have been done, as far as known. */
   mayHaveDone(operation: Operation): boolean {
@@ -80,6 +61,8 @@ export abstract class BatchTransaction {
   /** Call it when operations failed from outside, so that nothing continues without a caller. */
   leaveIfOver(): void {
     if (!this.#isOver) return
+    // The connection may be dead, so no call gets it any more.
+    this.#connection.abandon(this.#session)
     // A commit that was sent may still be answered: its operations then refund what they were admitted for.
     if (!this.#isSent) this.#session?.release(true)
     this.#leave()
@@ -93,10 +76,9 @@ export abstract class BatchTransaction {
     this.deps.follow(made.finally(() => clearTimeout(timer)))
   }
 
-  /** The transaction's fence and number. From now on it may be committed. */
-  protected send(): readonly [fence: string, seq: number] {
+  /** From now on it may be committed. */
+  protected sent(): void {
     this.#isSent = true
-    return [this.#fence.id, ++this.#fence.seq]
   }
 
   get #isOver(): boolean {
@@ -104,11 +86,7 @@ export abstract class BatchTransaction {
   }
 
   async #made(): Promise<void> {
-    const { fences, again } = this.deps
-    const left = await this.#tried().catch((error: unknown) => this.#failed(error))
-    if (left === 'unknown') return
-    fences.push(this.#fence)
-    again(left)
+    this.deps.again(await this.#tried().catch((error: unknown) => this.#failed(error)))
   }
 
   #tried(): Promise<readonly Operation[]> {
@@ -122,45 +100,30 @@ export abstract class BatchTransaction {
     })
   }
 
-  async #failed(error: unknown): Promise<readonly Operation[] | 'unknown'> {
+  async #failed(error: unknown): Promise<readonly Operation[]> {
     const { answered, unanswered } = this.deps
     if (isAnswer(error)) answered()
     // The error of a connection that was given up means nothing.
     else if (!this.#isOver) unanswered(error)
-    if (this.#isSent && !isAnswer(error)) return this.#find()
+    if (this.#isSent && isInDoubt(error)) this.#doubt(error)
     this.#isSent = false
-    if (verdictOf(error) === 'refused') {
-      for (const operation of this.operations) operation.fail(notDone(refusal(error)))
-    } else if (!isBetween(error)) await this.#pause()
+    if (isReadOnly(error) && this.operations.some(({ hasMoved }) => !hasMoved)) {
+      // Its connection is closed. A new one may lead to the primary.
+      for (const operation of this.operations) operation.hasMoved = true
+    } else if (isBadValue(error) && this.operations.length > 1) {
+      for (const operation of this.operations) operation.isAlone = true
+    } else if (verdictOf(error) === 'refused') {
+      for (const operation of this.operations) {
+        operation.fail(operation.isInDoubt ? refusal(error) : notDone(refusal(error)))
+      }
+    } else if (!isBetween(error)) await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
     return this.operations
   }
 
-  async #find(): Promise<readonly Operation[] | 'unknown'> {
-    while (!this.#isOver) {
-      const found = await Promise.race([this.#found().catch(() => undefined), this.#left])
-      if (found === 'left') break
-      if (found !== undefined) {
-        this.deps.answered()
-        return found
-      }
-      await this.#pause()
+  #doubt(error: unknown): void {
+    for (const operation of this.operations) {
+      operation.isInDoubt ||= !operation.isRead
+      if (!operation.isRepeatable) operation.fail(lostAnswer(error))
     }
-    return 'unknown'
-  }
-
-  #found(): Promise<readonly Operation[]> {
-    const { id, seq } = this.#fence
-    return onSession(this.deps, async (session) => {
-      const [[last, at, keys] = []] = await session.run('closeFence', [id, seq])
-      if (Number(last) >= seq) {
-        return this.found(session, Number(at), keys === null ? undefined : (JSON.parse(String(keys)) as string[]))
-      }
-      this.#isSent = false
-      return this.operations
-    })
-  }
-
-  #pause(): Promise<unknown> {
-    return Promise.race([pause(AGAIN_AFTER_MS), this.#left])
   }
 }

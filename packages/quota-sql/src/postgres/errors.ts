@@ -29,6 +29,48 @@ export function isAnswer(error: unknown): boolean {
   return stateOf(error) !== undefined && severity === 'ERROR'
 }
 
+/** SQLSTATE: the server ended the connection, and what was in progress with it. */
+const ENDED = '57P01'
+
+/** Whether a transaction whose commit was sent may have been committed. */
+export function isInDoubt(error: unknown): boolean {
+  return !isAnswer(error) && stateOf(error) !== ENDED
+}
+
+/** The error for a call whose outcome is unknown. */
+export function lostAnswer(error: unknown): QuotaError {
+  return storeError(`The connection to PostgreSQL broke before the answer: ${errorText(error)}`, error)
+}
+
+/** Whether our own statement divided by zero, because not all of its rows had room. */
+export function hasNoRoom(error: unknown): boolean {
+  return stateOf(error) === '22012'
+}
+
+/** Whether the server is read-only, as one is that was replaced. */
+export function isReadOnly(error: unknown): boolean {
+  return stateOf(error) === '25006'
+}
+
+/**
+ * SQLSTATE codes of a session that only a new connection cures: the server is read-only or ends the connection, and what
+ * the server should have parsed is not there, or is another text, as behind a pooler.
+ */
+const SPOILED = /^(?:25006|57P0\d|26000|42P05)$/
+
+/** Whether a connection must not be used again after an error. */
+export function isSpoiled(error: unknown): boolean {
+  return !isAnswer(error) || SPOILED.test(stateOf(error) ?? '')
+}
+
+/** SQLSTATE class: a value that the server can't take. */
+const BAD_VALUE = /^22/
+
+/** Whether a single value may be the reason, so that the other operations of the transaction may succeed. */
+export function isBadValue(error: unknown): boolean {
+  return BAD_VALUE.test(stateOf(error) ?? '')
+}
+
 /** Whether another process interfered, so that a new transaction sees its changes. */
 export function isBetween(error: unknown): boolean {
   return BETWEEN.includes(stateOf(error) ?? '')

@@ -23,19 +23,13 @@ export class LockingTransaction extends BatchTransaction {
       const { changes } = this.#decided
       if (changes === undefined) await session.rollback()
       else {
-        const number = this.send()
-        await allOf(
-          session.together(() => [write(session, changes), session.run('raiseFence', [...number]), session.commit()]),
-        )
+        this.sent()
+        await allOf(session.together(() => [write(session, changes), session.commit()]))
       }
     } catch (error) {
       if (isAnswer(error)) await session.rollback()
       throw error
     }
-    return this.found()
-  }
-
-  protected async found(): Promise<readonly Operation[]> {
     for (const layout of this.#decided?.layouts ?? []) this.deps.layouts.keep(layout)
     for (const operation of this.operations) operation.done()
     this.deps.ended(this.#decided?.ended ?? [])

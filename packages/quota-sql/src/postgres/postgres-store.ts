@@ -11,7 +11,7 @@ import { FirstConnection } from './first-connection.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections, placeOf } from './pool.ts'
 import { onSession, type Row, Session, type SessionDeps } from './session.ts'
-import { type PostgresStatements, postgresStatements } from './statements.ts'
+import { postgresStatements, type Statement } from './statements.ts'
 import { TableFormat } from './table-format.ts'
 import { storedHold, storeLayouts } from './transaction.ts'
 import { Transactions } from './transactions.ts'
@@ -20,7 +20,7 @@ import { performWithin } from './within.ts'
 // As it is now: a test may replace it later, and a server goes on.
 const { setImmediate: nextTick } = timers
 
-/** How many rows, ids and fences are deleted together. */
+/** How many rows and ids are deleted together. */
 const FORGOTTEN_AT_ONCE = 500
 
 /** An {@link SqlStore} on PostgreSQL, where many processes share the counters. */
@@ -48,7 +48,9 @@ export interface PostgresStore extends SqlStore {
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
-  const deps = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
+  const tables = tableNames(prefix)
+  const deps = { pool, tables, deadlineMs, statements: postgresStatements(tables) }
+  const { statements } = deps
   const format = new TableFormat()
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
   /** The layouts of opened counters' rows. */
@@ -61,7 +63,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     scratch: new Scratch(),
     ended: (holds) => sweeper.ended.add(holds),
   })
-  const query = async (statement: keyof PostgresStatements, ...values: unknown[]) => {
+  const query = async (statement: Statement, ...values: unknown[]) => {
     const { opening } = first
     if (opening !== undefined) {
       await opening
@@ -82,11 +84,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     transact: (operation) => transactions.add(operation),
     inTransaction: (transaction) =>
       performWithin(transaction, { ...deps, ...decisions, format, scratch: new Scratch() }),
-    due: async (most) => (await query('dueHolds', now(), most)).map(storedHold),
-    count: async () => Number((await query('countHolds'))[0]?.[0]),
+    due: async (most) => (await query(statements.dueHolds, now(), most)).map(storedHold),
+    count: async () => Number((await query(statements.countHolds))[0]?.[0]),
     async forget() {
-      for (const what of ['forgetRows', 'forgetIds', 'forgetFences'] as const)
-        await query(what, now(), FORGOTTEN_AT_ONCE)
+      for (const what of [statements.forgetRows, statements.forgetIds]) await query(what, now(), FORGOTTEN_AT_ONCE)
     },
     async idle() {
       const limit = new Deadline(deadlineMs)
@@ -106,7 +107,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       return first.opening
     },
     async ready() {
-      const [[version, isReadOnly, mayWrite] = []] = await query('ready')
+      const [[version, isReadOnly, mayWrite] = []] = await query(statements.ready)
       format.found(version)
       if (isReadOnly === true || mayWrite !== true) throw storeError(isReadOnly === true ? READ_ONLY : NO_RIGHTS)
     },
@@ -144,7 +145,7 @@ function prepare(
 /** One statement by itself, within the deadline. */
 async function answered(
   deps: SessionDeps,
-  statement: keyof PostgresStatements,
+  statement: Statement,
   values: unknown[],
   first: FirstConnection,
 ): Promise<readonly Row[]> {

@@ -10,8 +10,8 @@ export class TableFormat {
   }
 
   /** @throws {QuotaError} `other_version`; it is read again next time */
-  async check(session: Pick<StepSession, 'run'>): Promise<void> {
-    const [[version] = []] = await session.run('format', [])
+  async check(session: Pick<StepSession, 'run' | 'statements'>): Promise<void> {
+    const [[version] = []] = await session.run(session.statements.format, [])
     this.found(version)
   }
 

@@ -1,13 +1,14 @@
 import type { EndedHold } from '@scoregw/quota/store'
-import { checkFormat } from '../schema/tables.ts'
+import { COLUMN_CELLS, cellColumns, checkFormat } from '../schema/tables.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import { type Key, nameOf, Requested } from '../step/requested.ts'
-import type { Layouts, RowLayout } from '../step/row-layout.ts'
+import type { Layouts, RowLayout, StoredRow } from '../step/row-layout.ts'
 import { Step, type StepDeps, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
 import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
+import { NONE } from './statements.ts'
 
 /** How often one transaction may lock more rows before it leaves new rows to others. */
 const MAX_WIDENED = 5
@@ -94,8 +95,8 @@ function stepOf(requested: Requested, stored: Stored, { now, ...deps }: Decision
 async function lock(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
   const [ids, rows] = [requested.idNames().map((name) => requested.ids.get(name)!.key), requested.rowKeys()]
   const [madeIds, madeRows, stored] = await allOf([
-    ids.length === 0 ? [] : session.run('lockIds', columnsOf(ids)),
-    rows.length === 0 ? [] : session.run('lockRows', [arrayOf(rows)]),
+    ids.length === 0 ? [] : session.run(session.statements.lockIds, columnsOf(ids)),
+    rows.length === 0 ? [] : session.run(session.statements.lockRows, [arrayOf(rows)]),
     read(session, requested, layouts),
   ])
   const [readIds, readRows] = [new Map(stored.ids), new Map(stored.rows)]
@@ -107,30 +108,55 @@ async function lock(session: StepSession, requested: Requested, layouts: Layouts
 /** Reads the rows and records of operations without locking. */
 export async function read(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
   const [idNames, rowKeys] = [requested.idNames(), requested.rowKeys()]
+  const widest = Math.max(0, ...[...requested.rows.values()].flatMap(({ layouts: of }) => of.map(widthOf)))
   // The open holds of an owner are complete once the lock of their number is held.
   const [ids, rows, holds] = await allOf([
-    idNames.length === 0 ? [] : session.run('readIds', columnsOf(idNames.map((name) => requested.ids.get(name)!.key))),
-    session.run('readRows', [arrayOf(rowKeys)]),
-    requested.owners.size === 0 ? [] : session.run('openHolds', [[...requested.owners].map(keptText)]),
+    idNames.length === 0
+      ? []
+      : session.run(session.statements.readIds, columnsOf(idNames.map((name) => requested.ids.get(name)!.key))),
+    session.run(session.statements.readRows(widest), [arrayOf(rowKeys)]),
+    requested.owners.size === 0 ? [] : session.run(session.statements.openHolds, [[...requested.owners].map(keptText)]),
   ])
   const [now, revision] = rows[0] ?? []
-  const found = rows.filter(([, , place]) => place !== null)
-  const hashes = new Set(found.map(([, , , hash]) => Number(hash)))
-  const unknown = [...hashes].filter((hash) => hash !== 0 && layouts.get(hash) === undefined)
-  const lists = unknown.length === 0 ? [] : await session.run('layouts', [unknown])
-  for (const [hash, list] of lists) layouts.learn(Number(hash), String(list))
   return {
     now: Number(now),
     revision: String(revision),
-    rows: new Map(
-      found.map(([, , place, layout, cells, endsAt]) => {
-        const row = layouts.row(Number(layout), String(cells), endsAt === null ? null : Number(endsAt))
-        return [rowKeys[Number(place) - 1]!, row]
-      }),
-    ),
+    rows: await rowsOf(session, rowKeys, rows, widest, layouts),
     ids: new Map(ids.map(([place, record]) => [idNames[Number(place) - 1]!, String(record)])),
     holds: holds.map(storedHold),
   }
+}
+
+/** Rows as they are stored, by key. Rows of other policies may have more cells than were read. */
+async function rowsOf(
+  session: StepSession,
+  keys: readonly string[],
+  rows: readonly Row[],
+  width: number,
+  layouts: Layouts,
+): Promise<ReadonlyMap<string, StoredRow>> {
+  const found = rows.filter(([, , place]) => place !== null)
+  const hashes = new Set(found.map(([, , , hash]) => Number(hash)))
+  const unknown = [...hashes].filter((hash) => hash !== 0 && layouts.get(hash) === undefined)
+  const lists = unknown.length === 0 ? [] : await session.run(session.statements.layouts, [unknown])
+  for (const [hash, list] of lists) layouts.learn(Number(hash), String(list))
+  const widest = Math.max(0, ...[...hashes].map((hash) => widthOf(layouts.get(hash))))
+  if (widest > width) {
+    const again = await session.run(session.statements.readRows(widest), [arrayOf(keys)])
+    return rowsOf(session, keys, again, widest, layouts)
+  }
+  return new Map(
+    found.map(([, , place, hash, endsAt, more, ...columns]) => {
+      const size = 2 * widthOf(layouts.get(Number(hash)))
+      const cells = [...columns.slice(0, size), ...(more === null ? [] : String(more).slice(1, -1).split(','))]
+      const numbers = cells.map((cell) => (cell === null ? cell : Number(cell)))
+      return [keys[Number(place) - 1]!, layouts.row(Number(hash), numbers, endsAt === null ? null : Number(endsAt))]
+    }),
+  )
+}
+
+function widthOf(layout: RowLayout | undefined): number {
+  return layout?.identities.length ?? 0
 }
 
 export function storedHold([layer, owner, id, record]: Row): StoredHold {
@@ -153,8 +179,8 @@ export async function storeLayouts(session: StepSession, fresh: readonly RowLayo
   const hashes = fresh.map(({ hash }) => hash)
   const [, stored] = await allOf(
     session.together(() => [
-      session.run('keepLayouts', [hashes, fresh.map(({ list }) => list)]),
-      session.run('keptLayouts', [hashes]),
+      session.run(session.statements.keepLayouts, [hashes, fresh.map(({ list }) => list)]),
+      session.run(session.statements.keptLayouts, [hashes]),
     ]),
   )
   checkFormat(Number(stored[0]?.[0]))
@@ -165,28 +191,32 @@ export async function storeLayouts(session: StepSession, fresh: readonly RowLayo
 /** Sends all writes. If one fails, it rejects after all were answered. */
 export async function write(session: StepSession, { rows, ids, spareRows, spareIds }: Changes): Promise<void> {
   await allOf([
-    rows.length === 0 ? [] : session.run('updateRows', rowColumns(rows)),
-    spareRows.length === 0 ? [] : session.run('deleteRows', [arrayOf(spareRows)]),
-    ids.length === 0 ? [] : session.run('updateIds', idColumns(ids)),
-    spareIds.length === 0 ? [] : session.run('deleteIds', columnsOf(spareIds)),
+    rows.length === 0 ? [] : updateRows(session, rows),
+    spareRows.length === 0 ? [] : session.run(session.statements.deleteRows, [arrayOf(spareRows)]),
+    ids.length === 0 ? [] : session.run(session.statements.updateIds, idColumns(ids)),
+    spareIds.length === 0 ? [] : session.run(session.statements.deleteIds, columnsOf(spareIds)),
   ])
 }
 
-function rowColumns(changes: readonly RowChange[]): unknown[] {
-  return [
+function updateRows(session: StepSession, changes: readonly RowChange[]): Promise<unknown> {
+  const width = Math.max(1, ...changes.map(({ layout }) => widthOf(layout)))
+  const columns = cellColumns(width).map((_, at) => arrayOf(changes.map(({ pairs }) => pairs[at] ?? NONE)))
+  const more = changes.map(({ pairs }) => `{${pairs.slice(2 * COLUMN_CELLS).join()}}`)
+  return session.run(session.statements.updateRows(width), [
     arrayOf(changes.map(({ key }) => key)),
     arrayOf(changes.map(({ layout }) => layout?.hash ?? 0)),
-    arrayOf(changes.map(({ pairs }) => `{${pairs.join()}}`)),
-    arrayOf(changes.map(({ endsAt }) => endsAt)),
-  ]
+    arrayOf(changes.map(({ endsAt }) => endsAt ?? NONE)),
+    ...columns,
+    ...(width > COLUMN_CELLS ? [arrayOf(more)] : []),
+  ])
 }
 
 function idColumns(changes: readonly IdChange[]): unknown[] {
   return [
     ...columnsOf(changes.map(({ key }) => key)),
     arrayOf(changes.map(({ text }) => text)),
-    arrayOf(changes.map(({ endsAt }) => endsAt)),
-    arrayOf(changes.map(({ holdEndsAt }) => holdEndsAt)),
+    arrayOf(changes.map(({ endsAt }) => endsAt ?? NONE)),
+    arrayOf(changes.map(({ holdEndsAt }) => holdEndsAt ?? NONE)),
   ]
 }
 

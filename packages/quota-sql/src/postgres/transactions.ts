@@ -1,20 +1,28 @@
 import { Breaker, InFlight, notDone } from '@scoregw/quota/store'
+import type { TableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
+import type { RowRef } from '../step/requested.ts'
 import { storeError } from '../step/store-error.ts'
-import { addTransactions } from './adds.ts'
 import type { BatchTransaction, TransactionDeps } from './batch-transaction.ts'
 import { noAnswer } from './errors.ts'
 import type { FirstConnection } from './first-connection.ts'
 import { LockingTransaction } from './locking.ts'
 import { SharedConnection } from './session.ts'
+import { TakeTransaction } from './take.ts'
+import { TakePlans } from './take-plan.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const steadyMs = performance.now.bind(performance)
 const { setImmediate } = globalThis
 
-/** How many adding statements may be in flight at the same time. */
-const ADDS_AT_ONCE = 2
+/** How many groups of takes may be in flight at the same time. */
+const TAKES_AT_ONCE = 2
+/** Up to so many takes are a statement each. More are one step. */
+const FEW = 4
+/** A statement waits for a locked row at most the deadline divided by this, and at most the maximum below. */
+const LOCK_SHARE = 4
+const MOST_LOCK_MS = 500
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
 /** The takes of one event-loop tick. */
@@ -26,9 +34,9 @@ interface Tick {
 }
 
 /** The surroundings of {@link Transactions}. */
-export interface TransactionsDeps
-  extends Omit<TransactionDeps, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'> {
+export interface TransactionsDeps extends Omit<TransactionDeps, 'again' | 'answered' | 'unanswered' | 'follow'> {
   readonly first: FirstConnection
+  readonly tables: TableNames
 }
 
 /** A process's calls to a server. While the server does not answer, a breaker limits the calls. */
@@ -37,7 +45,8 @@ export class Transactions {
   readonly #deadlineMs: number
   readonly #deps: TransactionDeps
   readonly #queue: Queue
-  readonly #addQueue: Queue
+  readonly #takeQueue: Queue
+  readonly #plans: TakePlans
   /** The takes of this event-loop tick. */
   #tick: Tick | undefined
   readonly #breaker = new Breaker(steadyMs)
@@ -58,7 +67,6 @@ export class Transactions {
     this.#deadlineMs = deps.deadlineMs
     this.#deps = {
       ...deps,
-      fences: [],
       again: (operations) => this.#queue.requeue(operations),
       answered: () => {
         this.#breaker.succeeded()
@@ -74,11 +82,11 @@ export class Transactions {
         this.#followed.add(followed)
       },
     }
-    const [connection, texts] = [new SharedConnection(deps), new Map<string, string>()]
-    this.#queue = this.#queueOf(1, (operations) => [new LockingTransaction(this.#deps, operations)])
-    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) =>
-      addTransactions(this.#deps, operations, connection, texts),
-    )
+    const lockMs = Math.min(MOST_LOCK_MS, Math.ceil(deps.deadlineMs / LOCK_SHARE))
+    this.#plans = new TakePlans({ tables: deps.tables, lockMs, now: deps.now })
+    const connection = new SharedConnection(deps)
+    this.#queue = this.#queueOf(1, (operations) => this.#locking(operations))
+    this.#takeQueue = this.#queueOf(TAKES_AT_ONCE, (operations) => this.#takes(operations, connection))
   }
 
   /** Answers or fails an operation. Its deadline starts after the first connection. */
@@ -101,11 +109,34 @@ export class Transactions {
   }
 
   #addNow(operation: Operation): void {
-    const { charge, takesFrom } = operation
-    const isAdd = charge !== undefined && this.#isAnswering && this.#deps.layouts.isKept(charge.layout)
+    const { takesFrom } = operation
     if (takesFrom === undefined) this.#queue.add(operation)
-    else if (isAdd && !this.#tickOf(operation).locked.has(takesFrom)) this.#addQueue.add(operation)
+    else if (this.#isPlanned(operation) && !this.#tickOf(operation).locked.has(takesFrom))
+      this.#takeQueue.add(operation)
     else this.#lock(operation, takesFrom)
+  }
+
+  /** Whether one statement can make a take. The layouts of its rows have to be stored before. */
+  #isPlanned({ charge }: Operation): boolean {
+    const isKept = ({ layout }: RowRef): boolean => layout !== undefined && this.#deps.layouts.isKept(layout)
+    return this.#isAnswering && charge?.refs.every(isKept) === true && this.#plans.of(charge) !== undefined
+  }
+
+  #locking(operations: readonly Operation[]): LockingTransaction[] {
+    const alone = operations.filter(({ isAlone }) => isAlone)
+    const others = operations.filter(({ isAlone }) => !isAlone)
+    const groups = [...alone.map((operation) => [operation]), ...(others.length > 0 ? [others] : [])]
+    return groups.map((group) => new LockingTransaction(this.#deps, group))
+  }
+
+  #takes(operations: readonly Operation[], connection: SharedConnection): BatchTransaction[] {
+    if (operations.length > FEW) return [new LockingTransaction(this.#deps, operations)]
+    return operations.flatMap((operation) => {
+      const { charge } = operation
+      const plan = charge && this.#plans.of(charge)
+      const isTake = charge !== undefined && plan !== undefined
+      return isTake ? [new TakeTransaction(this.#deps, operation, { charge, plan }, connection)] : []
+    })
   }
 
   /** Takes of one tick that may share rows are decided in order. So if one of them needs locks, earlier ones lock as well. */
@@ -113,7 +144,7 @@ export class Transactions {
     const { first, locked } = this.#tickOf(operation)
     locked.add(from)
     const isEarlier = ({ takesFrom, number }: Operation): boolean => takesFrom === from && number >= first
-    for (const earlier of this.#addQueue.withdraw(isEarlier)) this.#queue.add(earlier)
+    for (const earlier of this.#takeQueue.withdraw(isEarlier)) this.#queue.add(earlier)
     this.#queue.add(operation)
   }
 
@@ -130,7 +161,7 @@ export class Transactions {
   /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     await this.#first.close()
-    await this.#addQueue.idle()
+    await this.#takeQueue.idle()
     await this.#queue.idle()
     await Promise.all(this.#followed)
   }
@@ -163,7 +194,8 @@ export class Transactions {
     this.#unanswered = noAnswer(this.#deadlineMs, this.#lastError)
     for (const operation of operations) {
       const error = noAnswer(this.#deadlineMs, this.#lastError)
-      const isInDoubt = [...this.#transactions].some((transaction) => transaction.mayHaveDone(operation))
+      const isInDoubt =
+        operation.isInDoubt || [...this.#transactions].some((transaction) => transaction.mayHaveDone(operation))
       operation.fail(isInDoubt ? error : notDone(error))
     }
     for (const transaction of this.#transactions) transaction.leaveIfOver()

@@ -72,8 +72,9 @@ function savepoints(transaction: KyselyTransaction, statements: PostgresStatemen
     return sent
   }
   return {
-    run: async (statement, values) => {
-      const { rows } = await send(statements[statement], values)
+    statements,
+    run: async ({ text }, values) => {
+      const { rows } = await send(text, values)
       return rows.map((row) => Object.values(row as object))
     },
     begin: () => send('savepoint quota'),

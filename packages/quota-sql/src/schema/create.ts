@@ -1,5 +1,5 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import { FORMAT, type SqlDialect, type TableNames } from './tables.ts'
+import { type CompiledQuery, type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import { COLUMN_CELLS, cellColumns, FORMAT, type SqlDialect, type TableNames } from './tables.ts'
 
 /** A statement that can be executed, or shown as SQL. */
 export interface Statement {
@@ -26,28 +26,22 @@ function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNam
   const key = isPostgres ? sql`text collate "C"` : sql`text`
   // Leaves space for a row's next version on its page. Updates of numbers then don't touch an index.
   const after = isPostgres ? sql`with (fillfactor = 50)` : sql`without rowid`
-  const rows = schema
+  let rows: CreateTableBuilder<string, string> = schema
     .createTable(names.rows)
     .addColumn('key', key, (column) => column.primaryKey().notNull())
     .addColumn('layout', 'bigint', (column) => column.notNull())
-    .addColumn('cells', isPostgres ? sql`bigint[]` : 'text', (column) => column.notNull())
-    .addColumn('ends_at', 'bigint')
-  const fences = schema
-    .createTable(names.fences)
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('seq', 'bigint', (column) => column.notNull())
-    .addColumn('at', 'bigint', (column) => column.notNull())
-    .addColumn('closed', 'bigint', (column) => column.notNull())
-    .addColumn('keys', 'text')
-    .modifyEnd(after)
+  if (isPostgres) {
+    // PostgreSQL reads and writes columns in a third of the time of an array's elements.
+    for (const name of cellColumns(COLUMN_CELLS)) rows = rows.addColumn(name, 'bigint')
+    rows = rows.addColumn('more', sql`bigint[]`)
+  } else rows = rows.addColumn('cells', 'text', (column) => column.notNull())
   return [
-    (isPostgres ? rows.addColumn('limits', sql`bigint[]`) : rows).modifyEnd(after),
+    rows.addColumn('ends_at', 'bigint').modifyEnd(after),
     schema.createIndex(`${names.rows}_by_end`).on(names.rows).column('ends_at'),
     schema
       .createTable(names.layouts)
       .addColumn('hash', 'bigint', (column) => column.primaryKey())
       .addColumn('list', 'text', (column) => column.notNull()),
-    ...(isPostgres ? [fences] : []),
     schema
       .createTable(names.ids)
       .addColumn('layer', key, (column) => column.notNull())

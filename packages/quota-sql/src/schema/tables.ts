@@ -1,7 +1,15 @@
 import { otherVersion } from '@scoregw/quota/store'
 
 /** The version of the tables. A process works with no other: see `docs/reference/versions.md`. */
-export const FORMAT = 1
+export const FORMAT = 2
+
+/** On PostgreSQL: how many cells of a row have columns. Further ones are in an array. */
+export const COLUMN_CELLS = 8
+
+/** On PostgreSQL: the columns of a row's first cells, start and use of each. */
+export function cellColumns(cells: number): readonly string[] {
+  return Array.from({ length: Math.min(cells, COLUMN_CELLS) }, (_, c) => [`s${c + 1}`, `u${c + 1}`]).flat()
+}
 
 /** @throws {QuotaError} `other_version` */
 export function checkFormat(version: number): void {
@@ -16,19 +24,13 @@ const NAMES = [
   'format',
   /**
    * One row per layer and subject. `key` is `layer:subject`, without a subject in shared layers.
-   * `layout` is the hash of its cells' list in `layouts`. `cells` has `startedAt` and `used` of each cell. `ends_at` is
-   * when the row may be deleted, `null` for not before the next write. On PostgreSQL, also the limits that the
-   * inserting statement compared with.
+   * `layout` is the hash of its cells' list in `layouts`. `cells` has `startedAt` and `used` of each cell; on PostgreSQL
+   * these are columns: see {@link cellColumns}. `ends_at` is when the row may be deleted, `null` for not before the next
+   * write.
    */
   'rows',
   /** Lists of limits by their hash, one identity per line. */
   'layouts',
-  /**
-   * PostgreSQL: one row per sequence of transactions, in case an answer is lost. It has the last transaction's number
-   * and instant, and the number up to which uncommitted transactions can no longer commit. It also has the rows that it
-   * added to, in JSON, `null` for all.
-   */
-  'fences',
   /** The records of ids, by the layer of their owner; those of open holds have a `hold_ends_at`. */
   'ids',
   /**

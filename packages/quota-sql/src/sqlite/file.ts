@@ -215,7 +215,7 @@ export class SqliteFile {
     return new Map(
       rows.map(([place, layout, cells, endsAt]) => {
         this.#learn(layout)
-        return [keys[place]!, this.layouts.row(layout, cells, endsAt)]
+        return [keys[place]!, this.layouts.row(layout, listIn(cells), endsAt)]
       }),
     )
   }
@@ -293,6 +293,16 @@ export class SqliteFile {
     const known = this.#statements.get(text) ?? this.#database.prepare(text)
     this.#statements.set(text, known)
     return known
+  }
+}
+
+/** A list in JSON; empty for any other text. */
+function listIn(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
   }
 }
 

@@ -15,8 +15,10 @@ export interface Work<T> {
   decide(step: Step): T
   /** Equal for takes that may share rows. Takes of one tick are decided in order where it is equal. */
   readonly takesFrom?: string | undefined
-  /** Set if the work can be done by adding to rows. */
+  /** Set if one statement can do the work. */
   readonly charge?: Charge | undefined
+  /** Whether it may be repeated if its outcome is unknown: it only reads, or a record shows the outcome. */
+  readonly isRepeatable?: boolean
   /** Called if the work was done after its call had failed. */
   undo?(answer: T): void
 }
@@ -45,6 +47,13 @@ class Pending<T> {
   readonly isRead: boolean
   readonly takesFrom: string | undefined
   readonly charge: Charge | undefined
+  readonly isRepeatable: boolean
+  /** Whether an answer was lost, so that it may have been done. */
+  isInDoubt = false
+  /** Whether it was repeated because the server was read-only. */
+  hasMoved = false
+  /** Whether it must not share a transaction, because one that it shared was rejected. */
+  isAlone = false
   /** Its position among all operations of the process. */
   readonly number: number = operations++
   /** When its deadline started, by `steadyMs()`. */
@@ -60,6 +69,7 @@ class Pending<T> {
     this.isRead = work.isRead === true
     this.takesFrom = work.takesFrom
     this.charge = work.charge
+    this.isRepeatable = this.isRead || work.isRepeatable === true
     this.#work = work
     this.#resolve = resolve
     this.#reject = reject
@@ -70,7 +80,7 @@ class Pending<T> {
     return this.#isOver
   }
 
-  /** Stores a decision made by an adding statement. */
+  /** Stores a decision that a statement has made. */
   decided(reply: TakeReply): void {
     this.#answer = { value: reply as T }
   }

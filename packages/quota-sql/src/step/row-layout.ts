@@ -78,20 +78,11 @@ export class Layouts {
     if (layout.hash === hash) this.#read.set(hash, layout)
   }
 
-  /** @param cells the column's value: numbers in brackets of any kind */
-  row(hash: number, cells: string, endsAt: number | null): StoredRow {
+  /** @param pairs the stored numbers, which may be anything */
+  row(hash: number, pairs: readonly unknown[], endsAt: number | null): StoredRow {
     const layout = this.#read.get(hash)
-    return { layout, pairs: layout && pairsOf(cells, layout), endsAt }
-  }
-}
-
-function pairsOf(text: string, { identities }: RowLayout): readonly number[] | undefined {
-  if (!/^[[{].*[\]}]$/.test(text)) return undefined
-  try {
-    const pairs = JSON.parse(`[${text.slice(1, -1)}]`) as unknown[]
-    return pairs.length === 2 * identities.length && pairs.every(isCount) ? pairs : undefined
-  } catch {
-    return undefined
+    const isReadable = layout !== undefined && pairs.length === 2 * layout.identities.length && pairs.every(isCount)
+    return { layout, pairs: isReadable ? pairs : undefined, endsAt }
   }
 }
 

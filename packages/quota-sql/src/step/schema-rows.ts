@@ -61,20 +61,9 @@ export class SchemaRows {
     return ownerOf(this.schema, subject).key
   }
 
-  /**
-   * Returns a take that only charges windows as a charge. `undefined` if its rows don't all have the same cells, or if it
-   * counts only some of a row's.
-   */
-  chargeOf(request: TakeRequest, refs: readonly RowRef[]): Charge | undefined {
-    const layers = usedLayers(this.places, request)
-    const [first] = layers
-    if (first === undefined) return undefined
-    const layout = this.layouts[first]!
-    const counted = this.places.counted[request.set]!
-    const isWhole = layers.every((layer) => {
-      return this.layouts[layer] === layout && counted[layer]!.length === layout.identities.length
-    })
-    return isWhole ? { rows: this, layers, layout, refs, request } : undefined
+  /** Returns a take that only charges windows, as a charge. */
+  chargeOf(request: TakeRequest, refs: readonly RowRef[]): Charge {
+    return { rows: this, layers: usedLayers(this.places, request), refs, request }
   }
 }
 
@@ -83,16 +72,11 @@ function layersOf({ counted }: Layout, set: number): number[] {
   return counted[set]!.flatMap((limits, layer) => (limits.length > 0 ? [layer] : []))
 }
 
-/**
- * A take that only charges windows, without an id or a hold. It can be made by adding to rows without reading them
- * first.
- */
+/** A take that only charges windows, without an id or a hold. One statement can make it. */
 export interface Charge {
   readonly rows: SchemaRows
   /** The layers of its rows. */
   readonly layers: readonly number[]
-  /** The layout that its rows have. */
-  readonly layout: RowLayout
   readonly refs: readonly RowRef[]
   readonly request: TakeRequest
 }

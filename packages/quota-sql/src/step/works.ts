@@ -45,6 +45,7 @@ export class Works {
     return {
       footprint,
       takesFrom: this.#rows.takesFrom(request.set),
+      isRepeatable: id !== undefined,
       charge: id === undefined ? this.#rows.chargeOf(request, rows) : undefined,
       decide: (step) => {
         step.check(footprint)

@@ -30,11 +30,11 @@ export function postgresFactory(database: TestDatabase): StoreFactory {
         await admin.query(`insert into quota_settings values ('', '', 1, $1, '{}')`, [revision])
       },
       async damage(row, change) {
-        const { rows } = await admin.query('select cells from quota_rows where key = $1', [keyOf(row)])
-        // What a column of numbers cannot hold is one number too many.
-        const text = Buffer.from(change(Buffer.from(JSON.stringify(rows[0].cells.map(Number))))).toString('latin1')
-        const cells = /^\[[-\d,]*\]$/.test(text) ? text.slice(1, -1) : '1'
-        await admin.query('update quota_rows set cells = $2 where key = $1', [keyOf(row), `{${cells}}`])
+        const { rows } = await admin.query('select s1 from quota_rows where key = $1', [keyOf(row)])
+        const text = Buffer.from(change(Buffer.from(JSON.stringify([Number(rows[0].s1)])))).toString('latin1')
+        // What a column of numbers cannot hold is a number that is missing.
+        const start = /^\[\d+\]$/.test(text) ? text.slice(1, -1) : null
+        await admin.query('update quota_rows set s1 = $2 where key = $1', [keyOf(row), start])
       },
       async keptForMs(row) {
         const { rows } = await admin.query('select ends_at from quota_rows where key = $1', [keyOf(row)])

@@ -33,26 +33,25 @@ const UNITS = ['requests', 'tokens']
 
 /** Guards of the statement, each as it is and as it would be without it. Without any of them some history is wrong. */
 const GUARDS: Readonly<Record<string, readonly [guard: RegExp, without: string]>> = {
-  'room for what is added': [/ <= excluded\.limits\[\d+\]/g, ' <= 9e15'],
-  'windows that ended': [/r\.cells\[(\d+)\] > excluded\.cells\[\d+\] - \d+\)/g, 'r.cells[$1] > -2)'],
-  'windows that a reset closed': [/r\.cells\[\d+\] >= 0 and/g, 'true and'],
-  'starts far ahead': [/r\.cells\[\d+\] <= \(excluded\.ends_at - \d+\) \+ 5000/g, 'true'],
-  'what costs nothing of a unit': [/case when excluded\.cells\[\d+\] < 0 then/g, 'case when false then'],
-  'rows of other policies': [/r\.layout = \$1 and/g, 'true and'],
-  'room in the shared row': [/and \(select count\(\*\) from other\) = 1/g, ''],
-  'the revision of the settings': [/\$2::text is null or \$2 = n\.revision/g, '$2::text is null or true'],
-  'periods of the calendar': [/ and \(a\.s\d+ < 0 or n\.now >= a\.p\d+ and n\.now < a\.r\d+\)/g, ''],
-  'all rows of a take': [/and o\.n = \(select count.*?(?=\)::int\b)/gs, ''],
-  'a bucket that is full': [/ and \(excluded\.limits\[\d+\] = 0 or .*? < r\.cells\[\d+\]\)/gs, ''],
-  'a bucket in the millisecond of its start': [/ or \(\(excluded\.ends_at - \d+\) - r\.cells\[\d+\]\) <= 0/g, ''],
-  'the move of a bucket': [/excluded\.limits\[\d+\] > 0 and \S+ - \d+\) - r\.cells\[\d+\]\) >= \d+/g, 'false'],
-  'the end of a bucket': [/r\.cells\[\d+\] > excluded\.cells\[\d+\] - \d+ and/g, 'true and'],
+  'room for what is charged': [/ <= \$\d+::bigint/g, ' <= 9e15'],
+  'windows that ended': [/(r\.s\d+) > excluded\.s\d+ - \d+ then/g, '$1 > -2 then'],
+  'windows that a reset closed': [/\(r\.u\d+ >= 0 or r\.s\d+ = -1\)/g, 'true'],
+  'starts far ahead': [/r\.s\d+ <= \S+(?: - \d+\))? \+ 5000/g, 'true'],
+  'rows of other policies': [/r\.layout = \d+ and/g, 'true and'],
+  'room in all rows': [/1 \/ \(w\d+\.u\d+ is not null\)::int/g, '1'],
+  'the revision of the settings': [/ and coalesce\(\(select s\.revision.*?\), ''\) = \$\d+::text/gs, ''],
+  'periods of the calendar': [/ and n\.now >= \$\d+::bigint and n\.now < \$\d+::bigint/g, ''],
+  'a bucket that is full': [/ and \(\$\d+::bigint = 0 or .*? < r\.u\d+\)/gs, ''],
+  'a bucket in the millisecond of its start': [/ or \(\S+ - r\.s\d+\) <= 0/g, ''],
+  'the move of a bucket': [/\$\d+::bigint > 0 and \(\S+ - r\.s\d+\) >= \d+/g, 'false'],
+  'the end of a bucket': [/\(r\.s\d+ > excluded\.s\d+ - \d+ and/g, '(true and'],
   'products above a bigint': [/::numeric/g, ''],
 }
 
 /** Those that are missed within seconds; for the others it takes a minute to come upon the history. */
 const QUICK: readonly string[] = [
-  'room for what is added',
+  'room for what is charged',
+  'room in all rows',
   'windows that a reset closed',
   'rows of other policies',
   'a bucket that is full',
@@ -160,7 +159,7 @@ class Model {
   }
 }
 
-describe.runIf(postgresTests)('random histories of the add statement', () => {
+describe.runIf(postgresTests)('random histories of the statement of a take', () => {
   const database = new TestDatabase()
 
   /** Plays histories of two processes; `undefined`, or what one of them was that no machine has. */
@@ -172,9 +171,9 @@ describe.runIf(postgresTests)('random histories of the add statement', () => {
       pool.on('connect', (client) => {
         const query = client.query.bind(client)
         client.query = ((config: pg.QueryConfig, ...more: never[]) => {
-          const isAdd = /^quota add/.test(config.name ?? '')
+          const isTake = config.text.includes("set_config('lock_timeout'")
           return (query as (...all: unknown[]) => unknown)(
-            isAdd ? { ...config, text: mutate(config.text) } : config,
+            isTake ? { ...config, text: mutate(config.text) } : config,
             ...more,
           )
         }) as typeof client.query
