@@ -107,6 +107,12 @@ export abstract class BatchTransaction {
     else if (!this.#isOver) unanswered(error)
     if (this.#isSent && isInDoubt(error)) this.#doubt(error)
     this.#isSent = false
+    await this.#judge(error)
+    return this.operations
+  }
+
+  /** Fails operations that another try can't help. */
+  async #judge(error: unknown): Promise<void> {
     if (isReadOnly(error) && this.operations.some(({ hasMoved }) => !hasMoved)) {
       // Its connection is closed. A new one may lead to the primary.
       for (const operation of this.operations) operation.hasMoved = true
@@ -117,7 +123,6 @@ export abstract class BatchTransaction {
         operation.fail(operation.isInDoubt ? refusal(error) : notDone(refusal(error)))
       }
     } else if (!isBetween(error)) await Promise.race([pause(AGAIN_AFTER_MS), this.#left])
-    return this.operations
   }
 
   #doubt(error: unknown): void {
