@@ -9,7 +9,7 @@ import { noAnswer } from './errors.ts'
 import type { FirstConnection } from './first-connection.ts'
 import { LockingTransaction } from './locking.ts'
 import { SharedConnection } from './session.ts'
-import { TakeTransaction } from './take.ts'
+import { type PlannedTake, TakesTransaction } from './take.ts'
 import { TakePlans } from './take-plan.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -131,12 +131,12 @@ export class Transactions {
 
   #takes(operations: readonly Operation[], connection: SharedConnection): BatchTransaction[] {
     if (operations.length > FEW) return [new LockingTransaction(this.#deps, operations)]
-    return operations.flatMap((operation) => {
+    const takes = operations.flatMap((operation): PlannedTake[] => {
       const { charge } = operation
       const plan = charge && this.#plans.of(charge)
-      const isTake = charge !== undefined && plan !== undefined
-      return isTake ? [new TakeTransaction(this.#deps, operation, { charge, plan }, connection)] : []
+      return charge === undefined || plan === undefined ? [] : [{ operation, charge, plan }]
     })
+    return [new TakesTransaction(this.#deps, takes, connection)]
   }
 
   /** Takes of one tick that may share rows are decided in order. So if one of them needs locks, earlier ones lock as well. */
