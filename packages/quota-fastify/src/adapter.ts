@@ -1,4 +1,4 @@
-import { ANSWER_HANDLERS, answerHandlerChecks, type HttpAdapter, type ProxyFault } from '@scoregw/quota/http'
+import { ANSWER_HANDLERS, answerHandlerChecks, fastifyProxyFault, type HttpAdapter } from '@scoregw/quota/http'
 import { oneOf, optional, textLike } from '@scoregw/quota/options'
 import type { FastifyRequest } from 'fastify'
 
@@ -9,58 +9,11 @@ export const FASTIFY: HttpAdapter<FastifyRequest> = {
   languages: ({ headers }) => headers['accept-language'],
   address: ({ ip }) => ip,
   connection: ({ raw }) => raw,
-  proxyFault,
+  proxyFault: fastifyProxyFault,
   own: () => ({
     ...answerHandlerChecks(),
     requestPropertyName: optional(textLike(/./, 'a name')),
     hook: optional(oneOf('onRequest', 'preParsing', 'preValidation', 'preHandler')),
   }),
   ownOfRoutes: ANSWER_HANDLERS,
-}
-
-function proxyFault(request: FastifyRequest): ProxyFault | undefined {
-  const { headers, ips } = request
-  // Fastify sets `ips` only with `trustProxy`.
-  if (ips === undefined) {
-    if (headers['x-forwarded-for'] === undefined) return undefined
-    const message =
-      'requests have X-Forwarded-For, but trustProxy is not set: behind a proxy all callers share its address'
-    return { code: 'untrusted_forwarded_for', message }
-  }
-  if (headers['x-forwarded-for'] !== undefined && ips.length === 1 && isPrivate(ips[0])) {
-    const message = `requests from ${ips[0] || 'a socket'} have X-Forwarded-For, but trustProxy doesn't trust it, so all its callers share its address: name the proxies by their addresses; since Fastify 5.12.1, a number trusts nobody`
-    return { code: 'untrusted_forwarded_for', message }
-  }
-  if (!trustsEverybody(request)) return undefined
-  const message = 'trustProxy is true: any client can choose its address; name the proxies by their addresses'
-  return { code: 'permissive_trust_proxy', message }
-}
-
-/** Whether a peer is of this machine or a private network, and so most likely a proxy. */
-function isPrivate(address: string | undefined): boolean {
-  return !address || PRIVATE.test(address)
-}
-
-const PRIVATE = /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i
-
-/** Results by server. */
-const trusting = new WeakMap<object, boolean>()
-
-/** More proxies than any real chain has. Their network is reserved for documentation. */
-const STRANGERS = Array.from({ length: 100 }, (_, index) => `203.0.113.${index + 1}`)
-
-/** Whether an untrusted client could make up its address. Fastify has no other way to find out. */
-function trustsEverybody(request: FastifyRequest): boolean {
-  const known = trusting.get(request.server)
-  if (known !== undefined) return known
-  const [socket, ...forwarded] = STRANGERS
-  const raw = {
-    headers: { 'x-forwarded-for': forwarded.join(', ') },
-    socket: { remoteAddress: socket },
-    connection: { remoteAddress: socket },
-  }
-  const asked = Object.create(request, { raw: { value: raw } }) as FastifyRequest
-  const isTrusting = asked.ips?.length === STRANGERS.length
-  trusting.set(request.server, isTrusting)
-  return isTrusting
 }

@@ -1,4 +1,11 @@
-import type { HttpAdapter, NodeRequest, NodeResponse } from '@scoregw/quota/http'
+import {
+  expressProxyFault,
+  fastifyProxyFault,
+  type HttpAdapter,
+  type NodeRequest,
+  type NodeResponse,
+  type ProxyFault,
+} from '@scoregw/quota/http'
 
 /** The properties that Express and Fastify requests have in common. */
 export interface NestRequest {
@@ -15,6 +22,20 @@ export const NEST: HttpAdapter<NestRequest> = {
   languages: ({ headers }) => headers['accept-language'] as string | undefined,
   address: ({ ip }) => ip,
   connection: (request) => rawOf<NodeRequest>(request),
+  proxyFault,
+}
+
+function proxyFault(request: NestRequest): ProxyFault | undefined {
+  if (isOfFastify(request)) return fastifyProxyFault(request)
+  return isOfExpress(request) ? expressProxyFault(request) : undefined
+}
+
+function isOfFastify(request: object): request is Parameters<typeof fastifyProxyFault>[0] {
+  return 'server' in request && 'raw' in request
+}
+
+function isOfExpress(request: object): request is Parameters<typeof expressProxyFault>[0] {
+  return 'app' in request
 }
 
 /** Returns Node's own message. A Fastify message contains it. An Express message is one itself. */

@@ -15,7 +15,9 @@ import {
   type Type,
   UseGuards,
 } from '@nestjs/common'
-import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
+import { type AbstractHttpAdapter, APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
+import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { definePolicy, memoryStore, simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import {
@@ -58,10 +60,13 @@ interface AppParts {
   readonly providers?: Provider[]
 }
 
-async function appOf({ module, controllers, providers = [] }: AppParts): Promise<INestApplication> {
+async function appOf(
+  { module, controllers, providers = [] }: AppParts,
+  platform: AbstractHttpAdapter = new ExpressAdapter(),
+): Promise<INestApplication> {
   class AppModule {}
   Module({ imports: [module], controllers, providers })(AppModule)
-  const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false })
+  const app = await NestFactory.create(AppModule, platform, { logger: false, abortOnError: false })
   onTestFinished(() => app.close())
   return app
 }
@@ -193,6 +198,33 @@ describe('QuotaModule', () => {
     })
     expect((await ask('music/read')).status).toBe(200)
     expect(await ask('music/read')).toEqual({ status: 429, body: 'wait, 429' })
+  })
+
+  /** An Express app that trusts proxies so. */
+  function expressTrusting(trust: boolean | number): AbstractHttpAdapter {
+    const platform = new ExpressAdapter()
+    platform.set('trust proxy', trust)
+    return platform
+  }
+
+  it.each<[string, AbstractHttpAdapter, string[]]>([
+    ['Express, without trust', new ExpressAdapter(), ['untrusted_forwarded_for']],
+    ['Express, trusting everybody', expressTrusting(true), ['permissive_trust_proxy']],
+    ['Express, trusting one proxy', expressTrusting(1), []],
+    ['Fastify, without trust', new FastifyAdapter(), ['untrusted_forwarded_for']],
+    ['Fastify, trusting everybody', new FastifyAdapter({ trustProxy: true }), ['permissive_trust_proxy']],
+    ['Fastify, trusting the proxy', new FastifyAdapter({ trustProxy: '127.0.0.1' }), []],
+  ])('a request with X-Forwarded-For on %s gives the expected warnings', async (_, platform, codes) => {
+    const warnings: unknown[] = []
+    const logger = { warn: (warning: unknown) => void warnings.push(warning), error: () => undefined }
+    const Music = controller('music', { read: [Quota('read')] }, music())
+    const options = { quota: quota(), subject: () => undefined, anonymous: 'ip', logger } as const
+    const app = await appOf({ module: QuotaModule.forRoot(options), controllers: [Music] }, platform)
+    await app.listen(0, '127.0.0.1')
+    const headers = { 'x-forwarded-for': '198.51.100.7' }
+    for (let n = 0; n < 2; n++) expect((await fetch(`${await app.getUrl()}/music/read`, { headers })).status).toBe(200)
+    expect(warnings).toMatchObject(codes.map((code) => ({ name: 'QuotaWarning', code })))
+    expect(warnings).toHaveLength(codes.length)
   })
 
   it('an app with an unknown operation or invalid options doesn’t start', async () => {

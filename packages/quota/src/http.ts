@@ -38,6 +38,7 @@ export { QuotaRefusal } from './http/in-transaction.ts'
 export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
+export { expressProxyFault, fastifyProxyFault } from './http/node/proxy-faults.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
 export { watchResponse } from './http/node/watch-response.ts'
 export type {
