@@ -1,7 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { amountBack } from '../store/hold-rules.ts'
-import { type Owner, ownerOf, type ReservationId, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
+import type { Owner, ReservationId } from '../store/schema.ts'
 import { GRACE_MS, refund } from '../windows/row.ts'
 import { type Amounts, SLOTS } from '../windows/units.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
@@ -50,14 +50,8 @@ export interface HoldRow {
 }
 
 /** JSON, so that different (owner, id) never have the same key, whatever characters they contain. */
-export function idKey(schema: StoreSchema, subject: SubjectKeys, { id }: { readonly id: string }): string {
-  const { by, key } = ownerOf(schema, subject)
+export function idKey({ by, key }: Owner, { id }: { readonly id: string }): string {
   return JSON.stringify([by, key, id])
-}
-
-/** Returns the name of an owner in the index of open holds. No layer's name has a colon. */
-function ownerName(by: string, key: string): string {
-  return `${by}:${key}`
 }
 
 /** The expiry of an open hold's record, which is kept until the hold is settled. */
@@ -92,8 +86,8 @@ export class IdRecords {
   #lifeMs = 0
   /** Open holds by expiry: a binary heap. */
   readonly #heap: OpenRecord[] = []
-  /** Open holds by owner. Arrays, because most owners have one or two. */
-  readonly #byOwner = new Map<string, OpenRecord[]>()
+  /** Open holds by the two parts of their owner. Arrays, because most owners have one or two. */
+  readonly #byOwner = new Map<string, Map<string, OpenRecord[]>>()
   #ended: EndedHold[] = []
 
   constructor(tables: Tables) {
@@ -120,7 +114,7 @@ export class IdRecords {
 
   /** Returns the open holds of an owner. */
   openOf({ by, key }: Owner): readonly OpenRecord[] {
-    return this.#byOwner.get(ownerName(by, key)) ?? NONE
+    return this.#byOwner.get(by)?.get(key) ?? NONE
   }
 
   write(key: string, id: ReservationId, state: IdRecord['state'], states: WindowStates, now: number): void {
@@ -144,9 +138,10 @@ export class IdRecords {
     hold.at = this.#heap.length
     this.#heap.push(record)
     this.#moveUpOrDown(record)
-    const owner = ownerName(hold.by, hold.owner)
-    const others = this.#byOwner.get(owner)
-    if (others === undefined) this.#byOwner.set(owner, [record])
+    const owners = this.#byOwner.get(hold.by) ?? new Map<string, OpenRecord[]>()
+    this.#byOwner.set(hold.by, owners)
+    const others = owners.get(hold.owner)
+    if (others === undefined) owners.set(hold.owner, [record])
     else others.push(record)
   }
 
@@ -243,16 +238,16 @@ export class IdRecords {
   }
 
   #dequeue(record: OpenRecord): void {
-    const { at, by, owner: key } = record.hold
-    const owner = ownerName(by, key)
+    const { at, by, owner } = record.hold
     const last = this.#heap.pop()!
     if (last !== record) {
       last.hold.at = at
       this.#heap[at] = last
       this.#moveUpOrDown(last)
     }
-    const ofOwner = this.#byOwner.get(owner)!
-    if (ofOwner.length === 1) this.#byOwner.delete(owner)
+    const owners = this.#byOwner.get(by)!
+    const ofOwner = owners.get(owner)!
+    if (ofOwner.length === 1) owners.delete(owner)
     else ofOwner.splice(ofOwner.indexOf(record), 1)
   }
 

@@ -9,7 +9,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '../store/quota-store.ts'
-import type { ReservationId, StoreSchema } from '../store/schema.ts'
+import { ownerOf, type ReservationId, type StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
 import { idKey } from './id-records.ts'
@@ -42,7 +42,7 @@ export class MemoryCounters implements SyncCounters {
 
   #takeOnce(request: TakeRequest, id: ReservationId, now: number): TakeReply {
     const { ids, maxIds } = this.#shared
-    const key = idKey(this.#rows.schema, request.subject, id)
+    const key = idKey(ownerOf(this.#rows.schema, request.subject), id)
     const record = ids.find(key, now)
     if (record !== undefined) return repeatedTake(record, id, now)
     if (!ids.hasRoom(maxIds, now)) {
@@ -75,7 +75,7 @@ export class MemoryCounters implements SyncCounters {
   /** Marks an id as settled. @returns whether this nonce could settle it */
   #settleOnce({ subject, as }: SettleRequest, id: ReservationId, now: number): boolean {
     const { ids } = this.#shared
-    const key = idKey(this.#rows.schema, subject, id)
+    const key = idKey(ownerOf(this.#rows.schema, subject), id)
     const record = ids.find(key, now)
     // A cancel has overtaken its reserve. Marks the id, so that the reserve can't charge when it arrives.
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)

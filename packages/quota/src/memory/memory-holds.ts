@@ -190,23 +190,22 @@ export class MemoryHolds implements SyncHolds {
   }
 
   #keyOf({ subject, id }: HoldRef): string {
-    return idKey(this.#rows.schema, subject, id)
+    return idKey(ownerOf(this.#rows.schema, subject), id)
   }
 
   /** Returns a request's charges by row, in the order of each table's cells. @param states after it */
   #rowsOf({ subject, set, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
     const { schema, layout } = this.#rows
-    return layers.flatMap((layer): HoldRow[] => {
-      const { table, limits, offsets } = this.#rows.countedOf(set, layer)
-      if (limits.length === 0) return []
+    return this.#rows.countedIn(set, layers).map(({ layer, table, limits, offsets }) => {
       const charged = table.blank.slice()
-      for (const [c, at] of limits.entries()) {
+      for (let c = 0; c < limits.length; c++) {
+        const at = limits[c]!
         const taken = costs[layout.units[at]!]!
         if (taken === 0) continue
         charged[offsets[c]!] = states[2 * at]!
         charged[offsets[c]! + 1] = taken
       }
-      return [{ layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }]
+      return { layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }
     })
   }
 

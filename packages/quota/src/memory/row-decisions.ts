@@ -35,8 +35,9 @@ const NO_ROOM = 2
 /** A start is far ahead of the clock. */
 const AHEAD = 4
 
-/** The cells of a layer that a set of limits counts in. */
+/** The cells of a layer that a set of limits counts in: at least one. */
 interface CountedCells {
+  readonly layer: number
   readonly table: RowTable
   readonly shared: boolean
   /** The member of a subject that is its key. */
@@ -54,11 +55,12 @@ export class RowDecisions {
   readonly #maxSubjects: number
   /** By layer. */
   readonly #views: readonly TableView[]
-  /** By set, then by layer. */
+  /** By set, without layers in which it counts nothing: a request has no row there. */
   readonly #counted: readonly (readonly CountedCells[])[]
   readonly #instant: Instant
   readonly #nothing: readonly number[]
-  /** For the current request, by layer: the page of its row, and where the row starts. */
+  /** For the current request: the cells that it counts in, and for each layer of them the page and start of its row. */
+  #rows: readonly CountedCells[] = []
   readonly #pages: Float64Array[] = []
   readonly #at: number[] = []
   /** For the current request: its states as read, and what they show. */
@@ -79,12 +81,13 @@ export class RowDecisions {
       )
     })
     this.#counted = this.layout.counted.map((byLayer) =>
-      byLayer.map((limits, layer) => {
+      byLayer.flatMap((limits, layer) => {
         const { table, offsets } = this.#views[layer]!
         const { first } = this.layout.rows[layer]!
         const { shared } = schema.layers[layer]!
         const by = keyName(schema.layers[layer]!)
-        return { table, shared, by, limits, offsets: limits.map((at) => offsets[at - first]!) }
+        const counted = { layer, table, shared, by, limits, offsets: limits.map((at) => offsets[at - first]!) }
+        return limits.length === 0 ? [] : [counted]
       }),
     )
   }
@@ -146,9 +149,10 @@ export class RowDecisions {
     return this.#views[layer]!
   }
 
-  /** Returns the cells of a layer that a set of limits counts in. */
-  countedOf(set: number, layer: number): CountedCells {
-    return this.#counted[set]![layer]!
+  /** Returns the cells that a set of limits counts in, in the layers that apply. */
+  countedIn(set: number, layers: readonly number[]): readonly CountedCells[] {
+    const all = this.#counted[set]!
+    return layers.length === this.#views.length ? all : all.filter(({ layer }) => layers.includes(layer))
   }
 
   keyOf(layer: number, subject: SubjectKeys): string {
@@ -166,24 +170,23 @@ export class RowDecisions {
     const { layers, limits, rates } = quotas
     if (!this.#instant.moveTo(now, periods)) return false
     const { after, usual } = this.#instant
-    const views = this.#counted[set]!
+    const rows = this.countedIn(set, layers)
     const pages = this.#pages
     const places = this.#at
     const { units } = this.layout
     const states = this.layout.blank.slice()
     let said = USUAL
+    this.#rows = rows
     this.#states = states
-    for (let l = 0; l < layers.length; l++) {
-      const { table, shared, by, limits: counted, offsets } = views[layers[l]!]!
-      const size = counted.length
-      if (size === 0) continue
+    for (let r = 0; r < rows.length; r++) {
+      const { table, shared, by, limits: counted, offsets } = rows[r]!
       const own = typeof subject === 'string' ? subject : subject[by]!
       const place = shared ? table.shared : table.placeOf(own)
       const cells = place === NOWHERE ? BLANK : table.pageOf(place)
       const at = place === NOWHERE ? 0 : table.at(place)
-      pages[l] = cells
-      places[l] = at
-      for (let c = 0; c < size; c++) {
+      pages[r] = cells
+      places[r] = at
+      for (let c = 0; c < counted.length; c++) {
         const n = counted[c]!
         const i = at + offsets[c]!
         const startedAt = cells[i]!
@@ -225,15 +228,14 @@ export class RowDecisions {
   /** Charges the current rows. @returns their states afterwards */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
-    const { set, costs, quotas } = request
-    const { layers } = quotas
-    const views = this.#counted[set]!
+    const { costs } = request
+    const rows = this.#rows
     const states = this.#states
     const { units } = this.layout
-    for (let l = 0; l < layers.length; l++) {
-      const { limits: counted, offsets } = views[layers[l]!]!
-      const cells = this.#pages[l]!
-      const at = this.#at[l]!
+    for (let r = 0; r < rows.length; r++) {
+      const { limits: counted, offsets } = rows[r]!
+      const cells = this.#pages[r]!
+      const at = this.#at[r]!
       for (let c = 0; c < counted.length; c++) {
         const n = counted[c]!
         const cost = costs[units[n]!]!
@@ -248,20 +250,17 @@ export class RowDecisions {
 
   /** Opens all cells that the request charges, and adds missing rows. */
   #roll(request: RowRequest, now: number): void {
-    const { set, subject, quotas } = request
-    const { layers } = quotas
-    const isMissing = (l: number): boolean =>
-      this.countedOf(set, layers[l]!).limits.length > 0 && this.#pages[l] === BLANK
-    for (let l = 0; l < layers.length; l++) if (isMissing(l)) this.#makeRoom(this.viewOf(layers[l]!).table, now)
-    for (let l = 0; l < layers.length; l++) {
-      if (!isMissing(l)) continue
-      const { table } = this.viewOf(layers[l]!)
-      const place = table.add(this.keyOf(layers[l]!, subject))
-      this.#pages[l] = table.pageOf(place)
-      this.#at[l] = table.at(place)
+    const rows = this.#rows
+    for (let r = 0; r < rows.length; r++) if (this.#pages[r] === BLANK) this.#makeRoom(rows[r]!.table, now)
+    for (let r = 0; r < rows.length; r++) {
+      if (this.#pages[r] !== BLANK) continue
+      const { table, layer } = rows[r]!
+      const place = table.add(this.keyOf(layer, request.subject))
+      this.#pages[r] = table.pageOf(place)
+      this.#at[r] = table.at(place)
     }
     this.#eachCharged(request, (cells, i, at) => {
-      this.#instant.roll(cells, i, at, quotas.rates)
+      this.#instant.roll(cells, i, at, request.quotas.rates)
       this.#states[2 * at] = cells[i]!
       this.#states[2 * at + 1] = cells[i + 1]!
     })
@@ -286,14 +285,10 @@ export class RowDecisions {
   }
 
   /** Calls `visit` for each cell of the current rows that the request charges. `at` is its limit's position. */
-  #eachCharged(
-    { set, costs, quotas: { layers } }: RowRequest,
-    visit: (cells: Float64Array, i: number, at: number) => void,
-  ): void {
-    for (let l = 0; l < layers.length; l++) {
-      const { limits, offsets } = this.countedOf(set, layers[l]!)
+  #eachCharged({ costs }: RowRequest, visit: (cells: Float64Array, i: number, at: number) => void): void {
+    for (const [r, { limits, offsets }] of this.#rows.entries()) {
       for (const [c, at] of limits.entries()) {
-        if (costs[this.layout.units[at]!]! > 0) visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, at)
+        if (costs[this.layout.units[at]!]! > 0) visit(this.#pages[r]!, this.#at[r]! + offsets[c]!, at)
       }
     }
   }
