@@ -1,7 +1,16 @@
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { cleanupsOf } from './support/cleanups.ts'
-import { engineOn, firstWrite, load, timedWrite, timeToRecover, untilSpared, usedBy } from './support/engines.ts'
+import {
+  engineOn,
+  firstWrite,
+  load,
+  policyOf,
+  timedWrite,
+  timeToRecover,
+  untilSpared,
+  usedBy,
+} from './support/engines.ts'
 import { type RedisServer, redisTests } from './support/redis-server.ts'
 import type { TcpProxy } from './support/tcp-proxy.ts'
 
@@ -87,7 +96,7 @@ describe.runIf(redisTests).concurrent('silent servers', () => {
     },
   )
 
-  it('a slow connection leaves no charge for a request that wasn’t admitted', async ({ onTestFinished }) => {
+  it('answers that come too late leave no charge for a request that wasn’t admitted', async ({ onTestFinished }) => {
     const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
     const redis = await server()
     const proxy = await startProxy(redis.port)
@@ -95,13 +104,79 @@ describe.runIf(redisTests).concurrent('silent servers', () => {
     const witness = engineOn(redis.port, later).quota
     await store.ready()
     await firstWrite(quota)
-    proxy.latency(150)
+    proxy.replyLatency(300)
     const callers = load(quota, CALLERS)
     // Until the circuit is open, so that late answers come when nothing but probes is sent.
     await untilSpared(quota)
     expect(await usedBy(witness, 'u')).toBeGreaterThan(10)
     expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
     await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 15_000 })
+  })
+})
+
+describe.runIf(redisTests)('servers that stood still', () => {
+  it.for([400, 2_000, 5_000])(
+    'for %i ms carry out nothing whose caller was answered meanwhile',
+    { timeout: 60_000 },
+    async (ms, { onTestFinished }) => {
+      const { later, server } = cleanupsOf(onTestFinished)
+      const redis = await server()
+      const { quota, store } = engineOn(redis.port, later, { deadlineMs: DEADLINE_MS })
+      const witness = engineOn(redis.port, later).quota
+      await store.ready()
+      await firstWrite(quota)
+      const before = await usedBy(witness, 'u')
+      redis.pause()
+      const callers = load(quota, CALLERS)
+      await pause(ms)
+      const unanswered = await callers.stop()
+      expect(unanswered.filter(({ ok }) => ok)).toEqual([])
+      expect(unanswered.length).toBeGreaterThan(CALLERS)
+      redis.resume()
+      // Behind everything that the server had not read yet.
+      expect(await usedBy(witness, 'u')).toBe(before)
+      expect(await timeToRecover(quota)).toBeLessThan(5_000)
+      // What was decided in time and answered late goes back.
+      const recovered = await usedBy(witness, 'u')
+      expect(recovered).toBeGreaterThan(before)
+      expect(recovered).toBeLessThanOrEqual(before + 2)
+    },
+  )
+
+  it('for 2 s have counted what was admitted in the process, and nothing else', { timeout: 60_000 }, async ({
+    onTestFinished,
+  }) => {
+    const { later, server } = cleanupsOf(onTestFinished)
+    const redis = await server()
+    const failurePolicy = { reads: 'local', writes: 'closed' } as const
+    const { quota, store } = engineOn(redis.port, later, {
+      deadlineMs: DEADLINE_MS,
+      failurePolicy,
+      policy: policyOf(200),
+    })
+    const witness = engineOn(redis.port, later, { policy: policyOf(200) }).quota
+    const read = () => quota.consume({ subject: 'u', operation: 'read' })
+    await store.ready()
+    let admitted = 0
+    const count = async () => {
+      const { allowed, source } = await read()
+      if (allowed) admitted++
+      return source
+    }
+    await vi.waitFor(async () => expect(await count()).toBe('store'), { timeout: 10_000 })
+    redis.pause()
+    for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: CALLERS }, count))
+    await pause(2_000)
+    redis.resume()
+    // The next decision by the store posts what was admitted meanwhile.
+    await vi.waitFor(async () => expect(await count()).toBe('store'), { timeout: 10_000 })
+    await vi.waitFor(
+      async () => {
+        const { windows } = await witness.status('u')
+        expect(windows.reads?.[0]?.used).toBe(admitted)
+      },
+      { timeout: 10_000 },
+    )
   })
 })
 

@@ -2,6 +2,7 @@ import { Breaker, Deadline, Deadlines, InFlight, notDone } from '@scoregw/quota/
 import type { Connection } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
 import { type AnyBatch, type AnyOperation, type Batched, Delivery, type DeliveryContext } from './delivery.ts'
+import { ServerClock } from './server-clock.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout, setImmediate } = globalThis
@@ -35,7 +36,7 @@ export class Calls<O extends AnyOperation> {
     const { tick, newBatch } = deps
     this.#deps = deps
     this.#delivery = {
-      ...{ connection: deps.connection, newBatch },
+      ...{ connection: deps.connection, newBatch, clock: new ServerClock() },
       deadlines: new Deadlines(deps.deadlineMs, steadyMs),
       answered: () => this.#breaker.succeeded(),
       unanswered: (error) => {

@@ -2,9 +2,11 @@ import { Deadline, type Deadlines, errorText, notDone } from '@scoregw/quota/sto
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
+import type { ServerClock } from './server-clock.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout } = globalThis
+const steadyMs = performance.now.bind(performance)
 
 /** The pause before a call is repeated that was not carried out, or that carries ids, in milliseconds. */
 const AGAIN_AFTER_MS = 20
@@ -31,14 +33,15 @@ export interface BatchCall {
 
 /** Operations that one script call carries out. */
 export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
-  call(): BatchCall
+  /** @param until the server's time from which on it isn't carried out: the server then replies with its time */
+  call(until: number): BatchCall
   /**
    * Answers or fails each operation.
    *
-   * @returns `false` if nothing was carried out, and {@link call} now returns another call
+   * @returns the server's time; `undefined` if nothing was carried out, and {@link call} now returns another call
    * @throws if the reply cannot be read
    */
-  answer(reply: Reply): boolean
+  answer(reply: Reply): number | undefined
   fail(error: unknown): void
 }
 
@@ -46,6 +49,7 @@ export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
 export interface DeliveryContext<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlines: Deadlines
+  readonly clock: ServerClock
   readonly newBatch: () => AnyBatch<O>
   /** Called once per delivery if the server answered; the other if it did not. */
   readonly answered: () => void
@@ -59,6 +63,8 @@ export interface DeliveryContext<O extends AnyOperation> {
 export class Delivery<O extends AnyOperation> {
   readonly #context: DeliveryContext<O>
   readonly #deadline: Deadline
+  /** By the monotonic clock. */
+  readonly #endsAtMs: number
   #batch: AnyBatch<O>
   /** Whether something was written that may have been carried out. */
   #mayBeDone = false
@@ -77,6 +83,7 @@ export class Delivery<O extends AnyOperation> {
       context.unanswered(error)
       this.#batch.fail(this.#mayBeDone ? error : notDone(error))
     }
+    this.#endsAtMs = steadyMs() + deadlines.ms
     this.#deadline = connection.sharesNothing ? new Deadline(deadlines.ms, over) : deadlines.begin(over)
   }
 
@@ -85,9 +92,10 @@ export class Delivery<O extends AnyOperation> {
     for (;;) {
       const doubtBefore = this.#mayBeDone
       try {
-        const { script, args } = this.#batch.call()
+        const { script, args } = this.#batch.call(this.#context.clock.at(this.#endsAtMs))
         const call = { script, args, deadline: this.#deadline, onSend: this.#onSend }
         if (this.#answered(await callScript(this.#context.connection, call))) return
+        // Certainly nothing was carried out: it is called in another way, or with a better estimate of the server's clock.
         this.#mayBeDone = doubtBefore
       } catch (error) {
         this.#error = error
@@ -104,7 +112,9 @@ export class Delivery<O extends AnyOperation> {
   #answered(reply: Reply): boolean {
     try {
       // A late answer still counts: its operations refund what they were admitted for.
-      if (!this.#batch.answer(reply)) return false
+      const now = typeof reply === 'number' ? reply : this.#batch.answer(reply)
+      if (now !== undefined) this.#context.clock.note(now, steadyMs())
+      if (now === undefined || typeof reply === 'number') return false
     } catch (error) {
       this.#batch.fail(storeError('Redis gave an answer that cannot be read', error))
     }

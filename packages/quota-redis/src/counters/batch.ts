@@ -19,7 +19,7 @@ export interface Operation {
   encode(batch: Batch): void
   answer(replay: Replay, place: number): void
   /** The call of a script for this operation without others; `undefined`: it needs a batch. */
-  alone(calls: LoneCalls): LoneCall | undefined
+  alone(calls: LoneCalls, until: number): LoneCall | undefined
   /** Receives the reply to that call. @param rows the indexes of its rows in the replay */
   answerAlone(replay: Replay, rows: readonly number[]): void
   fail(error: unknown): void
@@ -161,8 +161,12 @@ export class Batch {
 
   // The call ----------------------------------------------------------------------------------------------------------
 
-  /** Number of keys, keys and arguments. */
-  args(): (string | Buffer)[] {
+  /**
+   * Number of keys, keys and arguments.
+   *
+   * @param until the server's time from which on it isn't carried out
+   */
+  args(until: number = Number.POSITIVE_INFINITY): (string | Buffer)[] {
     const { settings, lists } = this.keys
     const ofLists = [...this.#lists.keys()].flatMap((book) => this.#listNumbers(book))
     const tariffsFrom = BEGIN + ofLists.length + 1
@@ -174,7 +178,7 @@ export class Batch {
     const operations = this.#numbers.slice()
     for (const at of this.#groupsAt) operations[at]! += groupsFrom
     const numbers = Float64Array.from([
-      ...[this.#testNow ?? -1, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
+      ...[this.#testNow ?? -1, until, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
       ...[this.#lists.size, this.#tariffs.size, this.#groups.length, this.operations.length],
       ...ofLists,
       ...this.#tariffNumbers,
@@ -191,10 +195,12 @@ export class Batch {
     return new Replay(reply as unknown as BatchReply, rows, this.books, this.keys.layout, this.#instant)
   }
 
-  answer(reply: Reply): void {
+  /** @returns the server's time */
+  answer(reply: Reply): number {
     const replay = this.replayOf(reply)
     const { operations } = this
     for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, i)
+    return replay.now
   }
 
   fail(error: unknown): void {

@@ -94,7 +94,7 @@ export class Counters {
     return called(this.#caller, {
       repeatable: false,
       encode: (batch) => batch.onlyTake(request),
-      alone: (calls) => calls.take(request),
+      alone: (calls, until) => calls.take(request, until),
       read: (replay, status, rows) => takeReply(replay, status, rows, request),
       late: (reply) => {
         if (reply.outcome === 'admitted') this.#refundLate(request, reply)

@@ -34,26 +34,25 @@ export class Gathered implements AnyBatch<Operation> {
     else if (this.operations.length > 1) this.#encoded()
   }
 
-  call(): BatchCall {
-    this.#lone = this.#batch === undefined ? this.operations[0]!.alone(this.#deps.loneCalls) : undefined
-    return this.#lone ?? { script: BATCH_SCRIPT, args: this.#encoded().args() }
+  call(until: number): BatchCall {
+    this.#lone = this.#batch === undefined ? this.operations[0]!.alone(this.#deps.loneCalls, until) : undefined
+    return this.#lone ?? { script: BATCH_SCRIPT, args: this.#encoded().args(until) }
   }
 
-  answer(reply: Reply): boolean {
+  answer(reply: Reply): number | undefined {
     const lone = this.#lone
     if (lone === undefined) {
-      this.#encoded().answer(reply)
-      return true
+      return this.#encoded().answer(reply)
     }
     const text = reply as Buffer
     const replay = text.length > 0 ? this.#deps.replay(text, lone.rows) : undefined
     if (replay !== undefined && (!lone.isRead || replay.isReadable)) {
       this.operations[0]!.answerAlone(replay, lone.places)
-      return true
+      return replay.now
     }
     // Not carried out: the batch's script has to.
     this.#encoded()
-    return false
+    return undefined
   }
 
   fail(error: unknown): void {

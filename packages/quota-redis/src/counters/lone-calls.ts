@@ -27,7 +27,9 @@ export interface LoneRecord {
 
 // Where bytes and numbers stand: `lua/take.lua` reads them by the same names, from 1.
 const [HAS_REVISION, HAS_ID, IS_HOLD] = [5, 6, 7]
-const [NOW, KEEP_MS, MOST, FROM, UNTIL, NUMBERS] = [0, 1, 2, 3, 4, 5]
+const [NOW, UNTIL, NUMBERS] = [0, 1, 2]
+/** The numbers of an id, which are last. */
+const OF_ID = 2
 /** The most that a byte can count. */
 const MOST_BYTES = 255
 
@@ -69,17 +71,19 @@ export class LoneCalls {
   }
 
   /**
+   * @param until the server's time from which on it isn't carried out
    * @param record what its id's record contains before the facts
    * @returns `undefined` for a take that `lua/take.lua` cannot carry out: of buckets or slots
    */
-  take(request: TakeRequest, record?: LoneRecord): LoneCall | undefined {
+  take(request: TakeRequest, until: number, record?: LoneRecord): LoneCall | undefined {
     const { subject, settingsRevision, costs, periods, id, hold } = request
     const takesSlot = (costs[this.#keys.schema.units.length] ?? 0) > 0
     const plan = takesSlot ? undefined : this.#planOf(request)
     if (plan === undefined) return undefined
-    const input = plan.input.slice()
+    const input = plan.input.slice(0, record === undefined ? -8 * OF_ID : undefined)
     const numbers = new Float64Array(input.buffer, plan.bytes)
     numbers[NOW] = this.#testNow() ?? -1
+    numbers[UNTIL] = until
     for (let unit = 0; unit < this.#units; unit++) numbers[NUMBERS + unit] = costs[unit] ?? 0
     for (const [position, at] of plan.limits) {
       numbers[at] = Math.min(request.quotas.limits[position]!, Number.MAX_SAFE_INTEGER)
@@ -95,14 +99,13 @@ export class LoneCalls {
     }
     if (record !== undefined) {
       input[HAS_ID] = 1
-      numbers[KEEP_MS] = id!.ttlMs
+      numbers[numbers.length - 2] = hold?.ttlMs ?? id!.ttlMs
       keys.push(record.place.key)
       texts.push(record.text)
     }
     if (record !== undefined && hold !== undefined) {
       input[IS_HOLD] = 1
-      numbers[KEEP_MS] = hold.ttlMs
-      numbers[MOST] = hold.maxHolds
+      numbers[numbers.length - 1] = hold.maxHolds
       keys.push(this.#keys.holds, record.place.ownerIndex)
       texts.push(this.#keys.nameOf(record.place.key))
     }
@@ -128,6 +131,7 @@ export class LoneCalls {
 
   /** The starts of calendar windows, and the time in which all of them are right. */
   #writePeriods(numbers: Float64Array, { calendars }: Plan, periods: TakeRequest['periods']): void {
+    if (calendars.length === 0) return
     let [from, until] = [0, Number.POSITIVE_INFINITY]
     for (const [position, at] of calendars) {
       const periodAt = this.#keys.layout.periodsAt(position)
@@ -136,8 +140,9 @@ export class LoneCalls {
       from = Math.max(from, startsAt)
       until = Math.min(until, endsAt)
     }
-    numbers[FROM] = from
-    numbers[UNTIL] = until
+    const last = calendars.at(-1)![1]
+    numbers[last + 1] = from
+    numbers[last + 2] = until
   }
 
   #planOf(request: TakeRequest): Plan | undefined {
@@ -179,7 +184,8 @@ export class LoneCalls {
     bytes[0] = bytes.length
     if (bytes.some((byte) => byte > MOST_BYTES)) return undefined
     const starts = calendars.map((at, index) => [at, numbers.length + index] as const)
-    const all = Float64Array.from([...numbers, ...calendars.map(() => 0)])
+    const ofCalendars = calendars.length === 0 ? [] : [...calendars.map(() => 0), 0, 0]
+    const all = Float64Array.from([...numbers, ...ofCalendars, ...Array.from({ length: OF_ID }, () => 0)])
     return {
       ...{ order, books, bytes: bytes.length, limits, calendars: starts },
       places: layers.map((layer) => order.indexOf(layer)),

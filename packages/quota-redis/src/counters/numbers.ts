@@ -1,7 +1,7 @@
 /** Where the numbers of a batch stand: `lua/numbers.lua` reads them by the same names, from 1. A test compares the two. */
 
 /** How many numbers begin a batch. */
-export const BEGIN = 9
+export const BEGIN = 10
 
 /** Offsets within a group of takes. */
 export const IS_STALE = 0

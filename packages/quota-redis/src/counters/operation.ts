@@ -20,7 +20,7 @@ export interface OperationForm<T> {
   /** Writes it. @returns the indexes of its rows in the replay */
   readonly encode: (batch: Batch) => readonly number[]
   /** Writes it as a call of its own, if it may have one. */
-  readonly alone?: ((calls: LoneCalls) => LoneCall | undefined) | undefined
+  readonly alone?: ((calls: LoneCalls, until: number) => LoneCall | undefined) | undefined
   /**
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
    *
@@ -70,8 +70,8 @@ class Call<T> implements Operation {
     this.#rows = this.#form.encode(batch)
   }
 
-  alone(calls: LoneCalls): LoneCall | undefined {
-    return this.#form.alone?.(calls)
+  alone(calls: LoneCalls, until: number): LoneCall | undefined {
+    return this.#form.alone?.(calls, until)
   }
 
   answerAlone(replay: Replay, rows: readonly number[]): void {

@@ -50,7 +50,7 @@ export class TakesUnderIds {
     const taken = await called<TakeReply | FoundKey>(this.#caller, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, place, begun),
-      alone: (calls) => calls.take(request, { place, text: recordText(begun, this.#behind(request)) }),
+      alone: (calls, until) => calls.take(request, until, { place, text: recordText(begun, this.#behind(request)) }),
       read: (replay, status, rows, found) => {
         const { now } = replay
         if (status === 'other_record') return { now, found }

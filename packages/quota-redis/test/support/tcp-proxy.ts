@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly port: number
   /** Every piece of data, in either direction, arrives this much later; 0 ends it. */
   latency(ms: number): void
+  /** Requests pass, and replies arrive this much later; 0 ends it. */
+  replyLatency(ms: number): void
   /** Requests pass, replies are swallowed. When it ends, connections that lost a reply are cut. */
   dropReplies(on: boolean): void
   /**
@@ -53,7 +55,7 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   const connections = new Set<ProxiedConnection>()
   /** When the last data for a socket arrives there. */
   const arrivals = new WeakMap<Socket, number>()
-  const state = { latencyMs: 0, dropReplies: false, blackHole: false, refuse: false }
+  const state = { latencyMs: 0, replyLatencyMs: 0, dropReplies: false, blackHole: false, refuse: false }
   let cutNext: (() => void) | undefined
   let roundTrips = 0
 
@@ -102,14 +104,14 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     } else if (state.blackHole || connection.isLost || state.dropReplies) {
       connection.lostData = true
     } else {
-      forward(connection, connection.client, data)
+      forward(connection, connection.client, data, state.replyLatencyMs)
     }
   }
 
   /** Data never overtakes what was sent before it, also where the latency was lowered meanwhile. */
-  function forward(connection: ProxiedConnection, to: Socket, data: Buffer): void {
+  function forward(connection: ProxiedConnection, to: Socket, data: Buffer, moreMs = 0): void {
     const now = performance.now()
-    const dueAt = Math.max(now + state.latencyMs, arrivals.get(to) ?? 0)
+    const dueAt = Math.max(now + state.latencyMs + moreMs, arrivals.get(to) ?? 0)
     arrivals.set(to, dueAt)
     if (dueAt <= now) to.write(data)
     else setTimeout(() => connections.has(connection) && to.write(data), Math.ceil(dueAt - now))
@@ -135,6 +137,9 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     port: (listener.address() as AddressInfo).port,
     latency(ms) {
       state.latencyMs = ms
+    },
+    replyLatency(ms) {
+      state.replyLatencyMs = ms
     },
     dropReplies(on) {
       state.dropReplies = on

@@ -7,7 +7,7 @@
 --       2..  texts that the numbers refer to
 -- REPLY      the rows before the batch, one after the other, with the policy's lists (a byte 0: no row, or see the answers);
 --            now (a double); one status per operation, unless all are admitted takes. With answers:
---            { that, answers in pairs }
+--            { that, answers in pairs }. Or the time alone: it is too late
 --
 -- A row is a version byte and the hash of its list of limits (5 bytes together), each cell's used amount (7 bytes each), and
 -- each cell's start (6 bytes each, epoch ms). A record is a mark (8 bytes, new at every write), its expiry (6 bytes, epoch ms),

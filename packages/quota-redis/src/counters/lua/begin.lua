@@ -6,6 +6,7 @@ now, units = n[NOW], n[UNITS]
 if now < 0 then
   local time = call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
+  if now >= n[UNTIL] then return now end
 end
 local at = BEGIN
 lists = {}

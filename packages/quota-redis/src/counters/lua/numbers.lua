@@ -2,10 +2,11 @@
 --
 -- The batch begins with these:
 local NOW = 1 -- epoch ms; below 0: the server's own time
-local UNITS = 2 -- units of costs, slots included
-local ROWS, RECORDS, INDEXES = 3, 4, 5 -- how many keys of each
-local LISTS, TARIFFS, TERMS, OPERATIONS = 6, 7, 8, 9 -- how many of each
-local BEGIN = 9
+local UNTIL = 2 -- the server's time from which on nothing is carried out: the callers have been answered
+local UNITS = 3 -- units of costs, slots included
+local ROWS, RECORDS, INDEXES = 4, 5, 6 -- how many keys of each
+local LISTS, TARIFFS, TERMS, OPERATIONS = 7, 8, 9, 10 -- how many of each
+local BEGIN = 10
 -- Then, in turn:
 --
 -- LISTS       the policy's lists of limits that rows of the batch have: the argument with the first 5 bytes of such rows and the

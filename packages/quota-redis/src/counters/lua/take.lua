@@ -9,7 +9,7 @@
 -- ARGV  1     bytes, then numbers (doubles): see below
 --       2..   the policy's lists of these rows, each once: the first bytes of such rows, and the list
 --       then  as far as the take has them: the revision of the settings; the record's text; the hold's name
--- REPLY       as batch.lua replies to this take; or '' if batch.lua has to carry it out: then nothing has changed
+-- REPLY       as batch.lua replies to this take; or the time if that is UNTIL or later; or '' if batch.lua has to carry it out: then nothing has changed
 
 -- The bytes: how many there are (in the first, with itself), then these:
 local ROWS, UNITS, LISTS, CALENDARS = 1, 2, 3, 4 -- how many of each
@@ -20,12 +20,11 @@ local BYTES = 7
 --
 -- The numbers:
 local NOW = 1 -- epoch ms; below 0: the server's own time
-local KEEP_MS = 2 -- how long the record of the id is kept; for a hold, the time until it ends
-local MOST = 3 -- the most open holds of the owner
-local FROM, UNTIL = 4, 5 -- the times between which the calendar windows have the starts below
-local NUMBERS = 5
+local UNTIL = 2 -- see numbers.lua
+local NUMBERS = 2
 -- Then the cost per unit. Then, per row: its first five bytes as a number; for each cell that counts: the limit, and the length
--- (ms). Then the start of each calendar window.
+-- (ms). With calendar windows: the start of each, then since when and until when these starts are right. Under an id: how long
+-- its record is kept (for a hold, the time until it ends), and the most open holds of the owner.
 --
 -- Cells are counted from 2, as in a row: the head, each cell's used amount, each cell's start.
 local CLOSED, MAX_USED, MAX_AHEAD_MS, GRACE_MS = -1, 9007199254740991, 5000, 60000
@@ -41,30 +40,33 @@ local now, count, lists = n[NOW], b[ROWS], b[LISTS]
 if now < 0 then
   local time = call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
+  if now >= n[UNTIL] then return now end
 end
-if now < n[FROM] or now >= n[UNTIL] then return '' end
+local has_id, is_hold, starts = b[HAS_ID] == 1, b[IS_HOLD] == 1, nil
+if b[CALENDARS] > 0 then
+  -- Where the numbers of calendar windows begin.
+  starts = numbers - (has_id and 4 or 2) - b[CALENDARS]
+  local periods = starts + b[CALENDARS]
+  if now < n[periods + 1] or now >= n[periods + 2] then return '' end
+end
 local key, arg = count + 2, lists + 2
 if b[HAS_REVISION] == 1 then
   if call('GETRANGE', KEYS[key], '0', '21') ~= ARGV[arg] then return '' end
   key, arg = key + 1, arg + 1
 end
-local has_id, is_hold = b[HAS_ID] == 1, b[IS_HOLD] == 1
 if has_id and call('EXISTS', KEYS[key]) > 0 then return '' end
 if is_hold then
   local from = '(' .. string.format('%.0f', now)
   local all, own = pcall('ZCARD', KEYS[key + 1]), pcall('ZCOUNT', KEYS[key + 2], from, '+inf')
-  if type(all) ~= 'number' or type(own) ~= 'number' or own >= n[MOST] then return '' end
+  if type(all) ~= 'number' or type(own) ~= 'number' or own >= n[numbers] then return '' end
 end
 
 local at, number, latest = BYTES, NUMBERS + b[UNITS], now + MAX_AHEAD_MS
 -- Space for most takes: growing a table costs more than filling it.
-local rows, sizes, status, reply = { false, false }, { false, false }, '', ''
+local rows, status, reply = { false, false }, '', ''
 -- By row, once one needs more than an addition: when its last opened cell ends; 0 for a new row in which none opened.
-local ends
-local is_new = { false, false }
+local ends, is_new
 local known_size, row_bytes, used_format, format = -1, 0, '', ''
--- The number before the starts of calendar windows: they are the last ones.
-local starts = numbers - b[CALENDARS]
 for r = 1, count do
   local size, counted, head = b[at + 2], b[at + 3], n[number + 1]
   if size ~= known_size then
@@ -74,11 +76,11 @@ for r = 1, count do
   local text, row = pcall('GET', KEYS[r]), nil
   if not text then
     row = { unpack_text(format, rep('\255', 5 + 7 * size) .. rep('\0', 6 * size)) }
-    row[1], text, ends = head, '\0', ends or {}
+    row[1], text, ends, is_new = head, '\0', ends or {}, is_new or {}
     ends[r], is_new[r] = 0, true
   elseif #text == row_bytes then row = { unpack_text(format, text) } end
   if not row or row[1] ~= head then return '' end
-  rows[r], sizes[r], reply = row, size, reply .. text
+  rows[r], reply = row, reply .. text
   at, number = at + 3, number + 1
   for _ = 1, counted do
     local cost = n[NUMBERS + b[at + 2]]
@@ -106,11 +108,27 @@ for r = 1, count do
     at, number = at + 3, number + 2
   end
 end
--- Whether the cells that the take doesn't charge can be read.
-for r = 1, ends and count or 0 do
-  local row = rows[r]
-  for c = 2, sizes[r] + 1 do
-    if row[c] < CLOSED or row[c] > MAX_USED then return '' end
+-- By row in which a cell opened, the time for which it is kept already.
+local kept
+if ends then
+  -- Whether the cells that the take doesn't charge can be read.
+  at = BYTES
+  for r = 1, count do
+    local row = rows[r]
+    for c = 2, b[at + 2] + 1 do
+      if row[c] < CLOSED or row[c] > MAX_USED then return '' end
+    end
+    at = at + 3 + 3 * b[at + 3]
+  end
+  if status == '' then
+    kept = {}
+    for r = 1, count do
+      if ends[r] and ends[r] > 0 then
+        kept[r] = is_new and is_new[r] and -2 or call('PTTL', KEYS[r])
+        -- A row without an expiry was put there by somebody else.
+        if kept[r] == -1 then return '' end
+      end
+    end
   end
 end
 if status ~= '' then return reply .. pack('<d', now) .. status end
@@ -120,21 +138,15 @@ for l = 2, (ends or has_id) and lists + 1 or 1 do
   local field = string.format('%08x', (unpack_text('<I4', ARGV[l], 2)))
   if call('HGET', KEYS[count + 1], field) ~= sub(ARGV[l], 6) then return '' end
 end
--- A row without an expiry was put there by somebody else.
-local kept = {}
-for r = 1, ends and count or 0 do
-  if ends[r] and ends[r] > 0 then
-    kept[r] = is_new[r] and -2 or call('PTTL', KEYS[r])
-    if kept[r] == -1 then return '' end
-  end
-end
+at = BYTES
 for r = 1, count do
-  local row, size = rows[r], sizes[r]
+  local row, size = rows[r], b[at + 2]
+  at = at + 3 + 3 * b[at + 3]
   if size ~= known_size then
     known_size, used_format = size, rep('i7', size)
     format = '<I5' .. used_format .. rep('I6', size)
   end
-  if kept[r] then
+  if kept and kept[r] then
     local lasts, text = ends[r] + GRACE_MS - now, pack(format, unpack(row, 1, 2 * size + 1))
     if kept[r] >= lasts then call('SET', KEYS[r], text, 'KEEPTTL')
     -- A test's clock is not the server's.
@@ -147,20 +159,19 @@ end
 
 if has_id then
   -- Behind the record's text, the facts: see steps.lua.
-  local facts, keep_ms, mark = pack('<I6', now), n[KEEP_MS], sub(ARGV[arg], 1, 8)
+  local facts, keep_ms, mark = pack('<I6', now), n[numbers - 1], sub(ARGV[arg], 1, 8)
   at = BYTES
   for r = 1, count do
-    local row, amounts = rows[r], {}
-    local size, counted = b[at + 2], b[at + 3]
+    local row, size, counted = rows[r], b[at + 2], b[at + 3]
+    local used = '<' .. rep('i7', size)
+    local amounts = { unpack_text(used, rep('\255', 7 * size)) }
     at = at + 3
-    for c = 1, size do amounts[c] = -1 end
     for _ = 1, counted do
       amounts[b[at + 1]] = n[NUMBERS + b[at + 2]]
       at = at + 3
     end
-    local used = rep('i7', size)
-    facts = facts .. pack('<I5' .. used, row[1], unpack(amounts))
-      .. pack('<' .. used .. rep('I6', size), unpack(row, 2, 2 * size + 1))
+    facts = facts .. pack('<I5', row[1]) .. pack(used, unpack(amounts, 1, size))
+      .. pack(used .. rep('I6', size), unpack(row, 2, 2 * size + 1))
   end
   local text = sub(ARGV[arg], 9) .. facts
   if is_hold then
