@@ -148,7 +148,7 @@ describe.runIf(redisTests)('servers that stood still', () => {
   }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
-    const failurePolicy = { reads: 'local', writes: 'closed' } as const
+    const failurePolicy = { reads: { local: { expectedProcesses: 1 } }, writes: 'closed' } as const
     const { quota, store } = engineOn(redis.port, later, {
       deadlineMs: DEADLINE_MS,
       failurePolicy,

@@ -251,23 +251,24 @@ export class Batch {
     return group
   }
 
-  /** Limits and periods that rows have in common are sent once. Only the cells that count are in it. */
+  /** Limits and periods that rows have in common are sent once. */
   #tariffOf({ set, quotas, periods }: TakeBasis, layer: number): number {
     const { layout } = this.keys
-    const { cells, first } = layout.rows[layer]!
+    const { cells, size, first } = layout.rows[layer]!
     const counted = layout.counted[set]![layer]!
-    const periodOf = (at: number, i: number): number => {
-      const { kind } = layout.cells[at]!
-      if (kind === 'bucket' && i === 1) return quotas.rates?.[at] ?? 0
-      return kind === 'calendar' ? (periods?.[layout.periodsAt(at) + i] ?? 0) : 0
-    }
     const numbers = [
-      ...[this.#listAt(this.books.of(layer)), counted.length],
-      ...counted.map((at) => at - first + 1),
-      ...counted.map((at) => cells[at - first]!.unit + 1),
-      ...counted.map((at) => quotas.limits[at]!),
-      ...Array.from({ length: PERIOD_NUMBERS }, (_, i) => counted.map((at) => periodOf(at, i))).flat(),
+      this.#listAt(this.books.of(layer)),
+      ...cells.map(({ unit }, c) => (counted.includes(first + c) ? unit + 1 : 0)),
+      ...quotas.limits.slice(first, first + size),
     ]
+    for (let c = 0; c < size; c++) {
+      const isCalendar = cells[c]!.kind === 'calendar'
+      const from = layout.periodsAt(first + c)
+      for (let i = 0; i < PERIOD_NUMBERS; i++) {
+        numbers[1 + (i + 2) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
+      }
+      if (cells[c]!.kind === 'bucket') numbers[1 + 3 * size + c] = quotas.rates?.[first + c] ?? 0
+    }
     const name = numbers.join()
     const known = this.#tariffs.get(name)
     if (known !== undefined) return known

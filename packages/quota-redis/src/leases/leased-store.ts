@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
-import { Deadline, layoutOf, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
+import { Deadline, keyName, layoutOf, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -104,7 +104,7 @@ class Store implements LeasedRedisStore {
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, logger } = this.#options
     refusePartOfShared(schema)
-    if (schema.layers.filter(({ shared }) => !shared).length > 1) logger.warn(ONE_SLOT)
+    if (new Set(schema.layers.filter(({ shared }) => !shared).map(keyName)).size > 1) logger.warn(ONE_SLOT)
     const counters = new LeasedCounters({
       schema,
       shared: this.#countersAt(prefix, schema),

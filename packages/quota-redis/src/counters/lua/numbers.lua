@@ -13,14 +13,13 @@ local BEGIN = 10
 --             list; how many cells it has; how many cells there are with those that only other policies have; the kind of each,
 --             then its length (ms; infinite for slots and unknown kinds); then other lists: see lists.lua
 local CALENDAR, SLOTS, BUCKET = 1, 2, 3 -- kinds; all others are rolling windows
--- TARIFFS     limits and periods of a row: its list, how many of its cells count (k), then for each of these:
---             tariff + 1 + i          which cell of the row it is
---             tariff + 1 + k + i      its unit
---             tariff + 1 + 2 * k + i  the limit, MAX_USED at most; below 0 for a bucket
---             tariff + 1 + 3 * k + i  the cell is open if it started at this instant or later
---             tariff + 1 + 4 * k + i  the start of a cell that opens; for a bucket, which starts now, its refill in half a length
---             tariff + 1 + 5 * k + i  the limit itself
---             tariffs.lua computes these from what was sent: limits, starts of periods (0 for other cells), their ends
+-- TARIFFS     limits and periods of a row: its list, then for cell c of `size`:
+--             tariff + c             its unit; 0: it doesn't count
+--             tariff + size + c      the limit, MAX_USED at most; below 0 for a bucket
+--             tariff + 2 * size + c  the cell is open if it started at this instant or later
+--             tariff + 3 * size + c  the start of a cell that opens; for a bucket, which starts now, its refill in half a length
+--             tariff + 4 * size + c  the limit itself
+--             tariffs.lua computes these from what was sent: units, limits, starts of periods (0 for other cells), their ends
 --             (buckets: refills), and the ends of the next periods.
 -- TERMS       the groups: settings and limits that takes share
 local IS_STALE = 0 -- why takes of this group are stale: set by tariffs.lua

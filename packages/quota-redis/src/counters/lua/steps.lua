@@ -98,10 +98,9 @@ local function facts()
   local shared_places, own_places = taken_group + BEHIND_GROUP + shared + own, taken + units - shared
   for r = 1, shared + own do
     local tariff, amounts = n[taken_group + BEHIND_GROUP + r], {}
-    local list, k = n[tariff], n[tariff + 1]
+    local list = n[tariff]
     local row = rows[n[(r > shared and own_places or shared_places) + r]]
-    for c = 1, list.size do amounts[c] = -1 end
-    for i = tariff + 2, tariff + 1 + k do amounts[n[i]] = n[taken + n[i + k]] end
+    for c = 1, list.size do amounts[c] = n[tariff + c] > 0 and n[taken + n[tariff + c]] or -1 end
     parts[r + 1] = list.head .. pack('<' .. rep('i7', list.size), unpack(amounts))
       .. pack(list.row_format, unpack(row, 1, 2 * list.size))
     used_lists[list] = true

@@ -20,48 +20,48 @@ function read(place, list)
 end
 
 local function take_back(row, tariff, costs)
-  local k = n[tariff + 1]
-  for i = tariff + 2, tariff + 1 + k do
-    local c = n[i]
-    row[c] = row[c] - n[costs + n[i + k]]
+  for c = 1, n[tariff].size do
+    local unit = n[tariff + c]
+    if unit > 0 then row[c] = row[c] - n[costs + unit] end
   end
 end
 
 -- Charges a row if that only needs an addition: every charged cell is open and usable. Returns false if a cost doesn't fit, and
 -- nothing if more than an addition is needed. The row is then unchanged.
 local function add(row, tariff, costs)
-  local n, latest, list, k, full, last = n, latest, n[tariff], n[tariff + 1], false, 0
+  local n, latest, list, full, last = n, latest, n[tariff], false, 0
   local size = list.size
-  for i = tariff + 2, tariff + 1 + k do
-    local cost = n[costs + n[i + k]]
+  local limits, sinces = tariff + size, tariff + 2 * size
+  for c = 1, size do
+    local unit = n[tariff + c]
+    local cost = unit > 0 and n[costs + unit] or 0
     if cost > 0 then
-      local c, limit, since = n[i], n[i + 2 * k], n[i + 3 * k]
       local before, start = row[c], row[size + c]
       local used = before + cost
-      if used > limit or start < since or before < 0 or start > latest or full then
-        local is_unusual = false
+      if used > n[limits + c] or start < n[sinces + c] or before < 0 or start > latest then
+        local limit, is_unusual = n[limits + c], false
         if limit < 0 then
           -- The tokens that a bucket refilled since its start are room.
-          local age, rate, per, back = now - start, n[i + 4 * k], n[list.length_of + c] / 2, 0
+          local age, rate, per, back = now - start, n[sinces + size + c], n[list.length_of + c] / 2, 0
           if age > 0 and age < per then
             local product = age * rate
             back = product <= MAX_USED and (product - product % per) / per or rare().came_back(age, rate, per)
           end
-          limit, is_unusual = n[i + 5 * k] + back, age >= per or age > 0 and back >= before
+          limit, is_unusual = n[sinces + 2 * size + c] + back, age >= per or age > 0 and back >= before
         end
-        if is_unusual or start < since or before < 0 or start > latest or used > MAX_USED then
+        if is_unusual or start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
           full = nil
           break
         end
         full = full or used > limit
       end
-      row[c], last = used, i
+      row[c], last = used, c
     end
   end
   if full == false then return true end
-  for i = tariff + 2, last do
-    local c = n[i]
-    row[c] = row[c] - n[costs + n[i + k]]
+  for c = 1, last do
+    local unit = n[tariff + c]
+    if unit > 0 then row[c] = row[c] - n[costs + unit] end
   end
   if full then return false end
 end

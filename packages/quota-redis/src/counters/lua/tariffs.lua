@@ -3,13 +3,13 @@
 -- Tariffs whose periods don't contain this instant.
 local outside
 for _ = 1, n[TARIFFS] do
-  local tariff, k = at + 1, n[at + 2]
-  local list = lists[n[tariff]]
+  local tariff, list = at + 1, lists[n[at + 1]]
+  local size = list.size
   n[tariff] = list
-  for i = at + 3, at + 2 + k do
-    local c, limit, since, opens, next_end = n[i], n[i + 2 * k], i + 3 * k, i + 4 * k, i + 5 * k
-    local kind = n[list.kind_of + c]
-    if kind == CALENDAR then
+  for c = tariff + 1, tariff + size do
+    local limit, since, opens, next_end = n[c + size], c + 2 * size, c + 3 * size, c + 4 * size
+    local kind = n[list.kind_of + c - tariff]
+    if n[c] > 0 and kind == CALENDAR then
       local start, ends = n[since], n[opens]
       if now >= ends then start, ends = ends, n[next_end] end
       -- The clock is outside both periods.
@@ -19,14 +19,14 @@ for _ = 1, n[TARIFFS] do
       end
       n[since], n[opens] = start, start
     else
-      n[since] = kind == SLOTS and 0 or now - n[list.length_of + c] + 1
+      n[since] = kind == SLOTS and 0 or now - n[list.length_of + c - tariff] + 1
       -- A bucket that never refills works like a rolling window.
       if kind ~= BUCKET or n[opens] == 0 then n[opens], kind = now, nil end
     end
     n[next_end] = limit
-    if kind == BUCKET then n[i + 2 * k] = -1 elseif limit > MAX_USED then n[i + 2 * k] = MAX_USED end
+    if kind == BUCKET then n[c + size] = -1 elseif limit > MAX_USED then n[c + size] = MAX_USED end
   end
-  at = at + 2 + 6 * k
+  at = at + 1 + 5 * size
 end
 
 local revision

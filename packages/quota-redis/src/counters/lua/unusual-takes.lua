@@ -26,34 +26,40 @@ function made.came_back(age, rate, per)
   return back
 end
 
+-- The cost of a cell; 0 if it doesn't count.
+local function cost_of(tariff, c, costs)
+  local unit = n[tariff + c]
+  return unit > 0 and n[costs + unit] or 0
+end
+
 -- The used amount of a cell now, and whether a charge continues it: it is open, and not a bucket that is full again.
--- @param i the cell's index in the tariff
-local function used_in(row, tariff, i)
-  local list, k, c = n[tariff], n[tariff + 1], n[i]
-  local used, start = row[c], row[list.size + c]
-  if used < 0 or start < n[i + 3 * k] then return 0, false end
-  if n[i + 2 * k] >= 0 then return used, true end
-  local back = made.came_back(now - start, n[i + 4 * k], n[list.length_of + c] / 2)
+local function used_in(row, tariff, c)
+  local list = n[tariff]
+  local size = list.size
+  local used, start = row[c], row[size + c]
+  if used < 0 or start < n[tariff + 2 * size + c] then return 0, false end
+  if n[tariff + size + c] >= 0 then return used, true end
+  local back = made.came_back(now - start, n[tariff + 3 * size + c], n[list.length_of + c] / 2)
   if now > start and back >= used then return 0, false end
   return used - back, true
 end
 
 -- Whether costs fit in a row.
 local function has_room(row, tariff, costs)
-  local k = n[tariff + 1]
-  for i = tariff + 2, tariff + 1 + k do
-    local cost = n[costs + n[i + k]]
-    if cost > 0 and used_in(row, tariff, i) + cost > n[i + 5 * k] then return false end
+  local size = n[tariff].size
+  for c = 1, size do
+    local cost = cost_of(tariff, c, costs)
+    if cost > 0 and used_in(row, tariff, c) + cost > n[tariff + 4 * size + c] then return false end
   end
   return true
 end
 
 -- Lowers costs to what fits in a row.
 local function lower(row, tariff, costs)
-  local k = n[tariff + 1]
-  for i = tariff + 2, tariff + 1 + k do
-    local cost, used = costs + n[i + k], used_in(row, tariff, i)
-    n[cost] = max(0, min(n[cost], n[i + 5 * k] - used))
+  local size = n[tariff].size
+  for c = 1, size do
+    local unit = n[tariff + c]
+    if unit > 0 then n[costs + unit] = max(0, min(n[costs + unit], n[tariff + 4 * size + c] - used_in(row, tariff, c))) end
   end
 end
 
@@ -61,17 +67,17 @@ end
 -- later than all its earlier openings, so that a start identifies a window. The start of a bucket older than half its length
 -- moves by that half: in this time it refilled exactly its limit.
 local function charge(row, place, tariff, costs)
-  local list, k = n[tariff], n[tariff + 1]
+  local list = n[tariff]
   local size = list.size
-  for i = tariff + 2, tariff + 1 + k do
-    local c, cost = n[i], n[costs + n[i + k]]
+  for c = 1, size do
+    local cost = cost_of(tariff, c, costs)
     if cost > 0 then
-      local used, before, is_bucket = row[c], row[size + c], n[i + 2 * k] < 0
-      local start, opens, per = before, is_bucket and now or n[i + 4 * k], n[list.length_of + c] / 2
-      local _, goes_on = used_in(row, tariff, i)
+      local used, before, is_bucket, rate = row[c], row[size + c], n[tariff + size + c] < 0, n[tariff + 3 * size + c]
+      local start, opens, per = before, is_bucket and now or rate, n[list.length_of + c] / 2
+      local _, goes_on = used_in(row, tariff, c)
       if start > latest and n[list.kind_of + c] ~= SLOTS then start = now + 1 end
       if not goes_on then used, start = 0, max(opens, start + 1)
-      elseif is_bucket and now - start >= per then used, start = used - n[i + 4 * k], start + per end
+      elseif is_bucket and now - start >= per then used, start = used - rate, start + per end
       used = used + cost
       row[c], row[size + c] = used < MAX_USED and used or MAX_USED, start
       changes[place] = changes[place] + (start == before and 1 or MOVED)
@@ -81,11 +87,10 @@ end
 
 -- Moves cells that start in the far future. A refusal makes no other write.
 local function reanchor(row, place, tariff, costs)
-  local list, k = n[tariff], n[tariff + 1]
-  for i = tariff + 2, tariff + 1 + k do
-    local c = n[i]
+  local list = n[tariff]
+  for c = 1, list.size do
     local at = list.size + c
-    if row[at] > latest and n[costs + n[i + k]] > 0 and row[c] ~= CLOSED and n[list.kind_of + c] ~= SLOTS then
+    if row[at] > latest and cost_of(tariff, c, costs) > 0 and row[c] ~= CLOSED and n[list.kind_of + c] ~= SLOTS then
       row[at], changes[place] = now + 1, changes[place] + MOVED
     end
   end

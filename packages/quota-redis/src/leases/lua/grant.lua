@@ -54,9 +54,9 @@ end
 local function has_closed(all)
   for _, each in ipairs(all) do
     local row, tariff = each[1], each[3]
-    local size, k = n[tariff].size, n[tariff + 1]
-    for i = tariff + 2, tariff + 1 + k do
-      if row[n[i]] < 0 or row[size + n[i]] < n[i + 3 * k] then return true end
+    local size = n[tariff].size
+    for c = 1, size do
+      if row[c] < 0 or row[size + c] < n[tariff + 2 * size + c] then return true end
     end
   end
   return false
