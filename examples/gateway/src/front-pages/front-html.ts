@@ -77,7 +77,7 @@ export function frontHtml(service: keyof Addresses, addresses: Addresses, langua
   const link = (href: string, [text, about]: readonly [string, string]): Link => ({ href, text, about })
   const isGateway = service === 'gateway'
   // Links within the service are relative, because a proxy may serve it at another path.
-  const reference = link(isGateway ? 'reference/' : `${gateway}/reference/#${service}`, words.reference)
+  const reference = link(isGateway ? 'reference/' : `${gateway}/reference/${service}`, words.reference)
   const links = [...(isGateway ? [link('admin/', words.console)] : []), reference, link('openapi.json', words.document)]
   const others = (['gateway', 'sync', 'charts'] as const)
     .filter((each) => each !== service)
