@@ -8,10 +8,13 @@ import {
   windowCell,
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
+import { slowTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { READ_SCRIPT, TAKE_SCRIPT } from '../src/counters/script.ts'
 import type { RedisCounters } from '../src/index.ts'
 import { Keys } from '../src/keys/keys.ts'
+import { scriptOf } from '../src/lua/script.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { type Random, randomFrom } from './support/random.ts'
@@ -66,6 +69,39 @@ const DISTURBANCES = [
   'no expiry',
   'lost lists',
   'revision',
+] as const
+
+/** Faults: what is wrong, and which code of the script is replaced by what. */
+const MUTANTS = [
+  ['a window opens before its earlier opening ended', 'take', 'if opens <= start then opens = start + 1 end', ''],
+  ['a window is open a millisecond too long', 'take', 'start <= since or', 'start < since or'],
+  [
+    'a window that opens keeps its use',
+    'take',
+    'used, row[size + c], ends = 0, opens,',
+    'row[size + c], ends = opens,',
+  ],
+  ['a calendar window opens now', 'take', 'opens = n[starts + calendar]', ''],
+  ['periods that have passed count', 'take', 'or now >= n[periods + 2]', ''],
+  ['periods to come count', 'take', 'now < n[periods + 1] or', ''],
+  ['a row keeps a too short expiry', 'take', 'if kept[r] >= lasts then', 'if kept[r] > 0 then'],
+  ['a row’s expiry is shortened', 'take', 'if kept[r] >= lasts then', 'if false then'],
+  ['a row without an expiry gets one', 'take', "if kept[r] == -1 then return '' end", ''],
+  ['a free take writes a new row', 'take', 'elseif not ends or ends[r] ~= 0 then', 'else'],
+  ['a refusal beside a damaged cell is answered', 'take', 'or row[c] > MAX_USED then', 'then'],
+  ['a damaged cell opens', 'take', 'or used < CLOSED then', 'then'],
+  ['a start far ahead is charged', 'take', 'or start > latest then\n', 'then\n'],
+  ['the last row alone refuses', 'take', "status = 'r'", "status = r == count and 'r' or ''"],
+  ['a limit allows one more', 'take', 'if used > n[number + 1] then', 'if used > n[number + 1] + 1 then'],
+  ['rows of another list are read', 'take', 'or row[1] ~= head', ''],
+  ['a known id is charged again', 'take', "if has_id and call('EXISTS', KEYS[key]) > 0 then return '' end", ''],
+  ['other settings are not noticed', 'take', "~= ARGV[arg] then return '' end", "== nil then return '' end"],
+  ['one hold too many', 'take', 'own >= n[numbers]', 'own > n[numbers]'],
+  ['a lost list is not stored again', 'take', "~= sub(ARGV[l], 6) then return '' end", "== 1 then return '' end"],
+  ['a record has no facts', 'take', 'sub(ARGV[arg], 9) .. facts', 'sub(ARGV[arg], 9)'],
+  ['a hold is in one index only', 'take', "    call('ZADD', KEYS[key + 1], instant, name)\n", ''],
+  ['a row of another list is shown', 'read', 'or string.sub(text, 1, 5) ~= string.sub(expected, 6 * r - 4, 6 * r)', ''],
+  ['a row of another length is shown', 'read', '#text ~= bytes or', ''],
 ] as const
 
 describe.runIf(redisTests)('an operation that goes out alone', () => {
@@ -206,5 +242,23 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
     )
     const all = ['admitted', 'refused', 'duplicate', 'stale', 'too_many_holds', 'damaged_row', 'read answered']
     for (const outcome of all) expect(seen.of(outcome), outcome).toBeGreaterThan(RUNS / 60)
+  })
+
+  describe.runIf(slowTests)('a fault in a script is found by these histories', () => {
+    const text = { take: TAKE_SCRIPT.text, read: READ_SCRIPT.text }
+    afterEach(() => {
+      Object.assign(TAKE_SCRIPT, scriptOf(text.take))
+      Object.assign(READ_SCRIPT, scriptOf(text.read))
+    })
+
+    it.each(MUTANTS)('%s', { timeout: 240_000 }, async (_, script, code, instead) => {
+      expect(text[script].split(code)).toHaveLength(2)
+      Object.assign(script === 'take' ? TAKE_SCRIPT : READ_SCRIPT, scriptOf(text[script].replace(code, () => instead)))
+      const run = fc.check(
+        fc.asyncProperty(fc.integer(), (seed) => play(seed, new Seen())),
+        { numRuns: 1_500, endOnFailure: true },
+      )
+      expect((await run).failed).toBe(true)
+    })
   })
 })

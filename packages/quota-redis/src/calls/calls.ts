@@ -47,7 +47,11 @@ export class Calls<O extends AnyOperation> {
     const inFlight = (): number => this.#inFlight.count
     const send = (batch: AnyBatch<O>): Promise<void> => {
       const { length } = batch.operations
-      return this.#send(batch).then(() => this.#inFlight.done(length))
+      return this.#send(batch).then(() => {
+        if (length === 1) this.#inFlight.done()
+        // Callers that were answered together ask again in this turn. Until its end they count, so that batches stay large.
+        else setImmediate(() => this.#inFlight.done(length))
+      })
     }
     this.#outbox = new Outbox({ tick, newBatch, inFlight, send })
   }

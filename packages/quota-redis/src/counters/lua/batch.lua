@@ -67,7 +67,7 @@ while done < n[OPERATIONS] do
       charged = charged + 1
     end
     if charged < shared then
-      for r = 1, charged do take_back(rows[n[shared_places + r]], n[tariffs + r], total) end
+      for r = 1, charged do take_back_all(rows[n[shared_places + r]], n[tariffs + r], total) end
       charged = 0
     end
     at = total + units
@@ -76,7 +76,7 @@ while done < n[OPERATIONS] do
       if why then
         statuses = statuses or {}
         statuses[operation], refused = why, refused + 1
-        for r = 1, charged do take_back(rows[n[shared_places + r]], n[tariffs + r], at) end
+        for r = 1, charged do take_back_all(rows[n[shared_places + r]], n[tariffs + r], at) end
       end
       at = at + each
     end

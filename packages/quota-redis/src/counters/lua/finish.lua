@@ -1,12 +1,12 @@
 -- Writes the changed rows, then the other changes, and replies.
 
-local known_list, used_format
+local used_list, used_format
 for place = 1, n[ROWS] do
   local row, change = rows[place], changes[place]
   if change >= MOVED or change > 0 and row.is_whole then rare().write_row(row, place, change)
   elseif change > 0 then
     local list = list_of[place]
-    if list ~= known_list then known_list, used_format = list, '<' .. rep('i7', list.size) end
+    if list ~= used_list then used_list, used_format = list, '<' .. rep('i7', list.size) end
     call('SETRANGE', KEYS[FIRST_ROW - 1 + place], '5', pack(used_format, unpack(row, 1, list.size)))
   end
   -- The process cannot use a row of another list, or one that was not read.

@@ -63,10 +63,10 @@ end
 
 local at, number, latest = BYTES, NUMBERS + b[UNITS], now + MAX_AHEAD_MS
 -- Space for most takes: growing a table costs more than filling it.
-local rows, status, reply = { false, false }, '', ''
+local rows, status, reply = { false, false }, '', nil
 -- By row, once one needs more than an addition: when its last opened cell ends; 0 for a new row in which none opened.
 local ends, is_new
-local known_size, row_bytes, used_format, format = -1, 0, '', ''
+local known_size, row_bytes, used_format, format
 for r = 1, count do
   local size, counted, head = b[at + 2], b[at + 3], n[number + 1]
   if size ~= known_size then
@@ -80,7 +80,7 @@ for r = 1, count do
     ends[r], is_new[r] = 0, true
   elseif #text == row_bytes then row = { unpack_text(format, text) } end
   if not row or row[1] ~= head then return '' end
-  rows[r], reply = row, reply .. text
+  rows[r], reply = row, reply and reply .. text or text
   at, number = at + 3, number + 1
   for _ = 1, counted do
     local cost = n[NUMBERS + b[at + 2]]

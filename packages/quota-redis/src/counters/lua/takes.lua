@@ -10,35 +10,42 @@ local zeros = rep('\0', n[ROWS])
 rows, changes, list_of = { string.byte(zeros, 1, -1) }, { string.byte(zeros, 1, -1) }, { string.byte(zeros, 1, -1) }
 latest = now + MAX_AHEAD_MS
 
+-- Of the list that was used last, as most rows have the same one.
+local known_list, row_bytes, head, row_format
 function read(place, list)
   local text = raw[place]
   list_of[place] = list
-  if not text or #text ~= list.row_bytes or sub(text, 1, 5) ~= list.head then return rare().read_other(place, text) end
-  local row = { unpack_text(list.row_format, text, 6) }
+  if list ~= known_list then
+    known_list, row_bytes, head, row_format = list, list.row_bytes, list.head, list.row_format
+  end
+  if not text or #text ~= row_bytes or sub(text, 1, 5) ~= head then return rare().read_other(place, text) end
+  local row = { unpack_text(row_format, text, 6) }
   rows[place] = row
   return row
 end
 
-local function take_back(row, tariff, costs)
-  for c = 1, n[tariff].size do
+-- @param last of the cells
+local function take_back(row, tariff, costs, last)
+  for c = 1, last do
     local unit = n[tariff + c]
     if unit > 0 then row[c] = row[c] - n[costs + unit] end
   end
 end
 
+local function take_back_all(row, tariff, costs) take_back(row, tariff, costs, n[tariff].size) end
+
 -- Charges a row if that only needs an addition: every charged cell is open and usable. Returns false if a cost doesn't fit, and
 -- nothing if more than an addition is needed. The row is then unchanged.
 local function add(row, tariff, costs)
-  local n, latest, list, full, last = n, latest, n[tariff], false, 0
+  local n, latest, list, full = n, latest, n[tariff], nil
   local size = list.size
   local limits, sinces = tariff + size, tariff + 2 * size
   for c = 1, size do
     local unit = n[tariff + c]
-    local cost = unit > 0 and n[costs + unit] or 0
-    if cost > 0 then
+    if unit > 0 and n[costs + unit] > 0 then
       local before, start = row[c], row[size + c]
-      local used = before + cost
-      if used > n[limits + c] or start < n[sinces + c] or before < 0 or start > latest then
+      local used = before + n[costs + unit]
+      if used > n[limits + c] or start < n[sinces + c] or before < 0 or start > latest or full then
         local limit, is_unusual = n[limits + c], false
         if limit < 0 then
           -- The tokens that a bucket refilled since its start are room.
@@ -50,20 +57,15 @@ local function add(row, tariff, costs)
           limit, is_unusual = n[sinces + 2 * size + c] + back, age >= per or age > 0 and back >= before
         end
         if is_unusual or start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
-          full = nil
-          break
+          take_back(row, tariff, costs, (full or c) - 1)
+          return nil
         end
-        full = full or used > limit
-      end
-      row[c], last = used, c
+        if used > limit or full then full = full or c else row[c] = used end
+      else row[c] = used end
     end
   end
-  if full == false then return true end
-  for c = 1, last do
-    local unit = n[tariff + c]
-    if unit > 0 then row[c] = row[c] - n[costs + unit] end
-  end
-  if full then return false end
+  if full then take_back(row, tariff, costs, full - 1) end
+  return not full
 end
 
 -- Charges a take, or returns why not: 'r' it doesn't fit, 'b' a row cannot be read, 'l' the batch is stopped.
@@ -91,7 +93,7 @@ function take(group, costs, first)
   for r = first, last do
     if not (full and full[r]) then
       local place = n[(r > shared and own_places or shared_places) + r]
-      take_back(rows[place], n[tariffs + r], costs)
+      take_back_all(rows[place], n[tariffs + r], costs)
       changes[place] = changes[place] - 1
     end
   end
