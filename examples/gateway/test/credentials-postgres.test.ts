@@ -1,7 +1,7 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { AuditLog } from '../src/audit/audit-log.ts'
+import { AuditLog } from '../src/audit/audit.ts'
 import { runCommand } from '../src/cli/run-command.ts'
 import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
 import { openDatabase } from '../src/db/connect.ts'

@@ -1,6 +1,6 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AuditLog } from '../src/audit/audit-log.ts'
+import { AuditLog } from '../src/audit/audit.ts'
 import { userIdentifier } from '../src/credentials/identify-user.ts'
 import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
 import { openDatabase } from '../src/db/connect.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import express from 'express'
@@ -114,10 +114,10 @@ describe('requests in flight', () => {
   })
 
   it('callers without a credential are told apart by their own address, also behind a proxy', async () => {
-    const app = express().set('trust proxy', 1).use(limitInFlight(2, gatewayErrorBody))
+    const app = express().set('trust proxy', 1)
     let waiting = 0
     app.use(() => void waiting++)
-    const server = app.listen(0, '127.0.0.1')
+    const server = createServer(limitInFlight(app, 2, gatewayErrorBody)).listen(0, '127.0.0.1')
     onTestFinished(() => {
       server.close()
       server.closeAllConnections()

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { COMMAND_LINE } from '../audit/audit-log.ts'
+import { COMMAND_LINE } from '../audit/audit.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { MusicDataError, parseMusicData } from '../charts/music-data.ts'
 import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'

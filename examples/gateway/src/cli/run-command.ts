@@ -1,6 +1,6 @@
 import { inspect, parseArgs } from 'node:util'
 import { systemClock } from '@scoregw/quota/store'
-import { AuditLog } from '../audit/audit-log.ts'
+import { AuditLog } from '../audit/audit.ts'
 import { ChartRepository } from '../charts/chart-repository.ts'
 import { loadConfig } from '../config/config.ts'
 import { ServiceCredentials } from '../credentials/service-credentials.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
-import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import type { AuditLog, Doer } from '../audit/audit.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Holder } from '../http/request-context.ts'

@@ -49,7 +49,6 @@ export function createService(options: ServiceOptions): RequestListener {
 
   const app = express()
   app.set('trust proxy', options.trustProxy).set('etag', false).set('query parser', 'simple').disable('x-powered-by')
-  app.use(limitInFlight(maxInFlight, bodyOf))
   app.use(requestId())
   for (const each of observe) app.use(each)
   app.use(requestLog(logger))
@@ -63,7 +62,7 @@ export function createService(options: ServiceOptions): RequestListener {
   app.use(guard(publicPaths, authentication))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits), metered }))
   app.use(errorHandlers({ logger, bodyOf }))
-  return app
+  return limitInFlight(app, maxInFlight, bodyOf)
 }
 
 /** The checks that a request to a path that isn't public passes before its path is looked up. */

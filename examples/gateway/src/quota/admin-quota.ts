@@ -1,5 +1,5 @@
 import { type Fault, type Quota, QuotaError, type QuotaStatus, type ResetOptions } from '@scoregw/quota'
-import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import type { AuditLog, Doer } from '../audit/audit.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, invalid } from '../http/http-error.ts'
 import type { User } from '../http/request-context.ts'

@@ -1,6 +1,6 @@
 import { type Quota, QuotaError } from '@scoregw/quota'
 import * as z from 'zod'
-import type { AuditLog } from '../audit/audit-log.ts'
+import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'
 import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'

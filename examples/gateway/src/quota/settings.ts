@@ -6,7 +6,7 @@ import {
   sqlSettings,
   type WatchOptions,
 } from '@scoregw/quota-sql'
-import { type AuditAction, type Deed, writeDown } from '../audit/audit-log.ts'
+import { type AuditAction, type Deed, writeDown } from '../audit/audit.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
 
 /** How often the database is polled for changes of other processes, because announcements can be lost. */

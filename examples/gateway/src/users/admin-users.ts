@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
-import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
+import type { Audited, AuditLog, Doer } from '../audit/audit.ts'
 import type { Db, Tables } from '../db/schema.ts'
 import { contentEtag, type Precondition } from '../http/etag.ts'
 import { HttpError } from '../http/http-error.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import type { AuditLog, Doer } from '../audit/audit.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import { newToken } from './tokens.ts'
