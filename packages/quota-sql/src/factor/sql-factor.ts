@@ -2,6 +2,7 @@ import { optionsParser } from '@scoregw/quota/options'
 import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { dialectOf } from '../schema/dialect.ts'
+import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'
 import { storeError } from '../step/store-error.ts'
 import { listenTo } from '../watch/listener.ts'
@@ -57,9 +58,9 @@ class Store implements SqlFactor {
   /** The last move that listeners were notified of; `''` for none. */
   #reported = ''
 
-  constructor({ db, prefix, pollMs, listen }: ParsedOptions) {
-    this.#db = db
-    this.#table = tableNames(prefix).factor
+  constructor({ db, prefix, schema, pollMs, listen }: ParsedOptions) {
+    this.#db = withoutPlugins(db)
+    this.#table = tableNames(prefix, schema).factor
     this.#notifies = dialectOf(db) === 'postgres'
     this.#watched = new Watched({ pollMs, poll: () => this.#poll(), listen: listenTo(listen, this.#table) })
   }

@@ -7,8 +7,9 @@ import {
   type OutcomeStore,
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
+import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'
-import { databaseChecks, databaseFaults } from '../watch/options.ts'
+import { type DatabaseOptions, databaseChecks, databaseFaults } from '../watch/options.ts'
 
 /** The options of {@link sqlOutcomes}. */
 export interface SqlOutcomesOptions {
@@ -20,6 +21,12 @@ export interface SqlOutcomesOptions {
    * @default 'quota'
    */
   readonly prefix?: string | undefined
+  /**
+   * PostgreSQL only: the schema that has the tables, as in the migrations.
+   *
+   * @default the first one of the connection's `search_path`
+   */
+  readonly schema?: string | undefined
 }
 
 /** An {@link OutcomeStore} in a database: counts of all processes that use the same tables. */
@@ -33,9 +40,7 @@ const ADDED_AT_ONCE = 500
 /** How often a process deletes rows older than any reader needs, in minutes of its additions. */
 const FORGET_EVERY_MINUTES = 60
 
-type ParsedOptions = SqlOutcomesOptions & { readonly prefix: string }
-
-const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser(
+const parseOptions: (options: unknown) => DatabaseOptions = /* @__PURE__ */ optionsParser(
   'sqlOutcomes()',
   databaseChecks,
   {
@@ -50,8 +55,8 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function sqlOutcomes(options: SqlOutcomesOptions): SqlOutcomes {
-  const { db, prefix } = parseOptions(options)
-  return new Store(db, tableNames(prefix).outcomes)
+  const { db, prefix, schema } = parseOptions(options)
+  return new Store(withoutPlugins(db), tableNames(prefix, schema).outcomes)
 }
 
 class Store implements SqlOutcomes {

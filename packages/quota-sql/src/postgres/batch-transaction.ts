@@ -113,10 +113,9 @@ export abstract class BatchTransaction {
 
   /** Fails operations that another try can't help. */
   async #judge(error: unknown): Promise<void> {
-    if (isReadOnly(error) && this.operations.some(({ hasMoved }) => !hasMoved)) {
-      // Its connection is closed. A new one may lead to the primary.
-      for (const operation of this.operations) operation.hasMoved = true
-    } else if (isBadValue(error) && this.operations.length > 1) {
+    // The connection is closed. Unless it was a new one, the next may lead to the primary.
+    if (isReadOnly(error) && this.#session?.isNew === false) return
+    if (isBadValue(error) && this.operations.length > 1) {
       for (const operation of this.operations) operation.isAlone = true
     } else if (verdictOf(error) === 'refused') {
       for (const operation of this.operations) {

@@ -89,6 +89,8 @@ export const NO_RIGHTS = 'The role may not read and write the tables: grant it s
 /** SQLSTATE: a column does not exist. */
 const NO_COLUMN = '42703'
 const OTHER_VERSION = 'the tables have other columns than this library needs: run the migrations, see migrateQuota()'
+const POOLER =
+  'A pooler such as PgBouncer gives each transaction another session: use pool_mode = session, PgBouncer 1.21 or later with max_prepared_statements, or a direct connection.'
 const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
 /** Fixes, by the SQLSTATE of the server's error. */
@@ -99,6 +101,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '42P01': 'The tables are not there: run the migrations, see migrateQuota().',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
+  '26000': POOLER,
+  '42P05': POOLER,
   '53300': 'Lower max of your pools, or raise max_connections of the server.',
 }
 

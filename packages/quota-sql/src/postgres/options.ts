@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
-import { prefixCheck } from '../schema/options.ts'
+import { prefixCheck, schemaCheck } from '../schema/options.ts'
 import { CONNECT_TIMEOUT_MS } from './first-connection.ts'
 import type { PostgresPool } from './pool.ts'
 
@@ -17,6 +17,12 @@ export interface PostgresStoreOptions {
    * @default 'quota'
    */
   readonly prefix?: string | undefined
+  /**
+   * PostgreSQL only: the schema that has the tables, as in the migrations.
+   *
+   * @default the first one of the connection's `search_path`
+   */
+  readonly schema?: string | undefined
   /**
    * Deadline of a call in milliseconds, 10 to 60,000. After it the call rejects with `store_error`, and the failure
    * policy decides.
@@ -56,12 +62,19 @@ function checks(): Checks<ParsedPostgresStoreOptions> {
   return {
     pool: having<PostgresPool>(['connect'], 'a pool of connections, new Pool(...) of pg'),
     prefix: withDefault(prefixCheck(), 'quota'),
+    schema: schemaCheck(),
     deadlineMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 1_000),
     connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     testClock: optional(aClock()),
   }
 }
 
+/** pg can't read the numbers of binary answers as others do, and has no way to switch it off for a query. */
+function poolFaults({ pool }: ParsedPostgresStoreOptions): { path: string; message: string }[] {
+  if (pool.options?.binary !== true) return []
+  return [{ path: 'pool', message: 'its answers are binary: give the counters a pool without `binary: true`' }]
+}
+
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export const parsePostgresStoreOptions: (options: unknown) => ParsedPostgresStoreOptions =
-  /* @__PURE__ */ optionsParser('postgresStore()', checks, { words: WORDS })
+  /* @__PURE__ */ optionsParser('postgresStore()', checks, { words: WORDS, between: poolFaults })

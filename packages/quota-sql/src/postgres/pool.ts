@@ -34,22 +34,24 @@ export interface PostgresPool {
     readonly host?: string | undefined
     readonly port?: number | undefined
     readonly database?: string | undefined
+    /** Not supported. */
+    readonly binary?: boolean | undefined
   }
   /** Reports idle connections that end, and new ones. */
   on?(event: 'error' | 'connect', listener: () => void): unknown
 }
 
 /**
- * A store's server, database and prefix as text without credentials. It is equal for stores that share counters.
+ * A store's server, database and table as text without credentials. It is equal for stores that share counters.
  *
  * @returns `undefined` if the pool doesn't expose its database
  */
-export function placeOf({ options }: PostgresPool, prefix: string): string | undefined {
+export function placeOf({ options }: PostgresPool, table: string): string | undefined {
   if (options === undefined) return undefined
   const { connectionString: text = '', host = '', port = '', database = '' } = options
-  if (!URL.canParse(text)) return `postgres ${host}:${port} ${database} ${prefix}`
+  if (!URL.canParse(text)) return `postgres ${host}:${port} ${database} ${table}`
   const url = new URL(text)
-  return `postgres ${url.hostname}:${url.port} ${url.pathname.slice(1)} ${prefix}`
+  return `postgres ${url.hostname}:${url.port} ${url.pathname.slice(1)} ${table}`
 }
 
 const LISTENED = new WeakSet<object>()

@@ -46,9 +46,9 @@ export interface PostgresStore extends SqlStore {
  * const quota = createQuota({ policy: defaultPolicy(), store })
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
+  const { pool, prefix, schema, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
-  const tables = tableNames(prefix)
+  const tables = tableNames(prefix, schema)
   const deps = { pool, tables, deadlineMs, statements: postgresStatements(tables) }
   const { statements } = deps
   const format = new TableFormat()
@@ -102,7 +102,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       first.prepareMore()
       return store.open(schema)
     },
-    place: placeOf(pool, prefix),
+    place: placeOf(pool, tables.rows),
     get opening() {
       return first.opening
     },

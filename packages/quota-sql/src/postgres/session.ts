@@ -36,19 +36,21 @@ export class Session implements StepSession {
   /** The last query, if it must be answered before the next is sent. */
   #last: Promise<unknown> = Promise.resolve()
   #isReleased = false
+  /** Whether its connection was made for it. */
+  readonly isNew: boolean
 
-  private constructor(client: PostgresClient, deps: SessionDeps) {
+  private constructor(client: PostgresClient, deps: SessionDeps, isNew: boolean) {
     this.#client = client
+    this.isNew = isNew
     this.#deps = deps
   }
 
   static async open(deps: SessionDeps): Promise<Session> {
     const client = await deps.pool.connect()
-    if (!LISTENED.has(client)) {
-      LISTENED.add(client)
-      client.on('error', ignored)
-    }
-    return new Session(client, deps)
+    const isNew = !LISTENED.has(client)
+    LISTENED.add(client)
+    if (isNew) client.on('error', ignored)
+    return new Session(client, deps, isNew)
   }
 
   get statements(): PostgresStatements {

@@ -1,6 +1,7 @@
 import { refusedOptions } from '@scoregw/quota/options'
 import { notDone } from '@scoregw/quota/store'
 import { CompiledQuery } from 'kysely'
+import { postgresTransaction, type Transacted } from '../schema/kysely.ts'
 import type { Perform } from '../step/counters.ts'
 import { type Operation, operationOf } from '../step/operation.ts'
 import { isBetween, refusal } from './errors.ts'
@@ -9,12 +10,6 @@ import { allOf, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
 import type { TableFormat } from './table-format.ts'
 import { type DecisionDeps, decideOn, write } from './transaction.ts'
-
-/** The part of kysely's `Transaction` that is used. */
-interface KyselyTransaction {
-  readonly isTransaction: boolean
-  executeQuery(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>
-}
 
 interface WithinDeps extends DecisionDeps {
   readonly statements: PostgresStatements
@@ -30,14 +25,16 @@ const MAX_TRIES = 10
  * @throws {QuotaError} `invalid_options` if the value isn't a transaction
  */
 export function performWithin(transaction: unknown, deps: WithinDeps): Perform {
-  if (!isTransaction(transaction)) {
-    throw refusedOptions('inTransaction()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
+  const queries = postgresTransaction(transaction)
+  if (queries === undefined) {
+    const message = "expected an open transaction: kysely's Transaction, or a client of pg after BEGIN"
+    throw refusedOptions('inTransaction()', [{ path: '', message }])
   }
-  const session = savepoints(transaction, deps.statements)
+  const session = savepoints(queries, deps.statements)
   return (work) =>
     new Promise((resolve, reject) => {
       const operation = operationOf(work, resolve, reject)
-      void inOrder(transaction, () => stepIn(session, operation, deps).catch((error) => operation.fail(error)))
+      void inOrder(Object(transaction), () => stepIn(session, operation, deps).catch((error) => operation.fail(error)))
     })
 }
 
@@ -64,7 +61,7 @@ async function checkFormatIn(session: StepSession, format: TableFormat): Promise
 }
 
 /** The steps in one transaction, one after the other. */
-function savepoints(transaction: KyselyTransaction, statements: PostgresStatements): StepSession {
+function savepoints(transaction: Transacted, statements: PostgresStatements): StepSession {
   let last: Promise<unknown> = Promise.resolve()
   const send = (text: string, values: unknown[] = []): Promise<{ readonly rows: unknown[] }> => {
     const sent = last.then(() => transaction.executeQuery(CompiledQuery.raw(text, values)))
@@ -82,14 +79,4 @@ function savepoints(transaction: KyselyTransaction, statements: PostgresStatemen
     rollback: () => send('rollback to savepoint quota'),
     together: (work) => work(),
   }
-}
-
-function isTransaction(value: unknown): value is KyselyTransaction {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'executeQuery' in value &&
-    'isTransaction' in value &&
-    value.isTransaction === true
-  )
 }

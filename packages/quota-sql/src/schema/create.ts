@@ -1,5 +1,5 @@
 import { type CompiledQuery, type CreateTableBuilder, type Kysely, sql } from 'kysely'
-import { COLUMN_CELLS, cellColumns, FORMAT, type SqlDialect, type TableNames } from './tables.ts'
+import { bareName, COLUMN_CELLS, cellColumns, FORMAT, type SqlDialect, type TableNames } from './tables.ts'
 
 /** A statement that can be executed, or shown as SQL. */
 export interface Statement {
@@ -37,7 +37,10 @@ function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNam
   } else rows = rows.addColumn('cells', 'text', (column) => column.notNull())
   return [
     rows.addColumn('ends_at', 'bigint').modifyEnd(after),
-    schema.createIndex(`${names.rows}_by_end`).on(names.rows).column('ends_at'),
+    schema
+      .createIndex(`${bareName(names.rows)}_by_end`)
+      .on(names.rows)
+      .column('ends_at'),
     schema
       .createTable(names.layouts)
       .addColumn('hash', 'bigint', (column) => column.primaryKey())
@@ -50,9 +53,12 @@ function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNam
       .addColumn('record', 'text', (column) => column.notNull())
       .addColumn('expires_at', 'bigint')
       .addColumn('hold_ends_at', 'bigint')
-      .addPrimaryKeyConstraint(`${names.ids}_key`, ['layer', 'owner', 'id'])
+      .addPrimaryKeyConstraint(`${bareName(names.ids)}_key`, ['layer', 'owner', 'id'])
       .modifyEnd(after),
-    schema.createIndex(`${names.ids}_by_end`).on(names.ids).column('expires_at'),
+    schema
+      .createIndex(`${bareName(names.ids)}_by_end`)
+      .on(names.ids)
+      .column('expires_at'),
     partialIndex(db, names.ids, 'hold_ends_at', 'by_hold_end'),
     partialIndex(db, names.ids, 'owner', 'by_owner'),
   ]
@@ -67,7 +73,7 @@ function settingsTables({ schema }: Kysely<unknown>, names: TableNames): Stateme
       .addColumn('version', 'integer', (column) => column.notNull())
       .addColumn('revision', 'text', (column) => column.notNull())
       .addColumn('document', 'text')
-      .addPrimaryKeyConstraint(`${names.settings}_key`, ['layer', 'subject']),
+      .addPrimaryKeyConstraint(`${bareName(names.settings)}_key`, ['layer', 'subject']),
     schema
       .createTable(names.changes)
       .addColumn('seq', 'bigint', (column) => column.primaryKey())
@@ -102,7 +108,7 @@ function adaptiveTables({ schema }: Kysely<unknown>, names: TableNames): Stateme
 
 /** Only open holds are in the index. Most ids aren't. */
 function partialIndex(db: Kysely<unknown>, table: string, column: string, name: string): Statement {
-  return raw(db, `create index ${table}_${name} on ${table} (${column}) where hold_ends_at is not null`)
+  return raw(db, `create index ${bareName(table)}_${name} on ${table} (${column}) where hold_ends_at is not null`)
 }
 
 function raw(db: Kysely<unknown>, text: string): Statement {

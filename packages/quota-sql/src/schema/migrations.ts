@@ -1,20 +1,10 @@
 import { kindOf, refusedOptions } from '@scoregw/quota/options'
-import {
-  DummyDriver,
-  Kysely,
-  type Migration,
-  Migrator,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
+import { type Kysely, type Migration, Migrator } from 'kysely'
 import { tableStatements } from './create.ts'
 import { dialectOf } from './dialect.ts'
+import { onConnection } from './kysely.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
-import { type SqlDialect, tableNames } from './tables.ts'
+import { tableNames } from './tables.ts'
 
 /**
  * The tables of this package as migrations for kysely's `Migrator`. Their names begin with the prefix, so you can
@@ -23,12 +13,12 @@ import { type SqlDialect, tableNames } from './tables.ts'
  * @throws {QuotaError} `invalid_options`
  */
 export function quotaMigrations(options: SchemaOptions): Record<string, Migration> {
-  const { dialect, prefix } = parseSchemaOptions(options)
-  const names = tableNames(prefix)
+  const { dialect, prefix, schema } = parseSchemaOptions(options)
+  const names = tableNames(prefix, schema)
   return {
     [`${prefix}-0001`]: {
       async up(db) {
-        for (const statement of tableStatements(db, dialect, names)) await statement.execute()
+        for (const statement of tableStatements(db.withoutPlugins(), dialect, names)) await statement.execute()
       },
     },
   }
@@ -41,7 +31,7 @@ export function quotaMigrations(options: SchemaOptions): Record<string, Migratio
  * @throws {QuotaError} `invalid_options`; otherwise the database's error
  */
 export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOptions): Promise<void> {
-  const { prefix, dialect } = parseSchemaOptions(options)
+  const { prefix, dialect, schema } = parseSchemaOptions(options)
   if (typeof db?.getExecutor !== 'function') {
     const message = `expected a Kysely, new Kysely({ dialect }), got ${kindOf(db)}`
     throw refusedOptions('migrateQuota()', [{ path: 'db', message }])
@@ -53,10 +43,11 @@ export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOp
   }
   const migrations = quotaMigrations(options)
   const migrator = new Migrator({
-    db,
+    db: db.withoutPlugins(),
     provider: { getMigrations: async () => migrations },
     migrationTableName: `${prefix}_migrations`,
     migrationLockTableName: `${prefix}_migrations_lock`,
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
@@ -68,22 +59,9 @@ export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOp
  * @throws {QuotaError} `invalid_options`
  */
 export function quotaSchemaSql(options: SchemaOptions): string {
-  const { dialect, prefix } = parseSchemaOptions(options)
-  const db = compilerOf(dialect)
-  return tableStatements(db, dialect, tableNames(prefix))
+  const { dialect, prefix, schema } = parseSchemaOptions(options)
+  const db = onConnection(dialect, () => Promise.reject(new TypeError('it is only compiled')))
+  return tableStatements(db, dialect, tableNames(prefix, schema))
     .map((statement) => `${statement.compile().sql};\n`)
     .join('')
-}
-
-/** A Kysely that compiles statements of a dialect, and executes none. */
-function compilerOf(dialect: SqlDialect): Kysely<unknown> {
-  const isPostgres = dialect === 'postgres'
-  return new Kysely({
-    dialect: {
-      createAdapter: () => (isPostgres ? new PostgresAdapter() : new SqliteAdapter()),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => (isPostgres ? new PostgresIntrospector(db) : new SqliteIntrospector(db)),
-      createQueryCompiler: () => (isPostgres ? new PostgresQueryCompiler() : new SqliteQueryCompiler()),
-    },
-  })
 }

@@ -46,9 +46,16 @@ const NAMES = [
   'outcomes',
 ] as const
 
-/** The names of the tables: the prefix, an underscore, and the name. */
+/** The names of the tables: the schema and a dot if given, the prefix, an underscore, and the name. */
 export type TableNames = Readonly<Record<(typeof NAMES)[number], string>>
 
-export function tableNames(prefix: string): TableNames {
-  return Object.fromEntries(NAMES.map((name) => [name, `${prefix}_${name}`])) as TableNames
+/** @param schema of PostgreSQL; the names then begin with it and a dot */
+export function tableNames(prefix: string, schema?: string): TableNames {
+  const begin = schema === undefined ? prefix : `${schema}.${prefix}`
+  return Object.fromEntries(NAMES.map((name) => [name, `${begin}_${name}`])) as TableNames
+}
+
+/** The name of a table without its schema, of which names of indexes are made. */
+export function bareName(table: string): string {
+  return table.slice(table.indexOf('.') + 1)
 }

@@ -1,3 +1,4 @@
+import { refusedOptions } from '@scoregw/quota/options'
 import {
   type AsyncSettingsStore,
   newRevision,
@@ -12,6 +13,7 @@ import { type QueryExecutorProvider, sql } from 'kysely'
 import { CONNECT_TIMEOUT_MS, FirstConnection } from '../postgres/first-connection.ts'
 import { inOrder } from '../postgres/in-order.ts'
 import { dialectOf } from '../schema/dialect.ts'
+import { postgresTransaction, sqliteTransaction, withoutPlugins } from '../schema/kysely.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
 import { listenTo } from '../watch/listener.ts'
@@ -67,6 +69,7 @@ class Store implements SqlSettings {
   readonly sync = false
   readonly isMarked = true
   readonly #options: ParsedSqlSettingsOptions
+  readonly #db: QueryExecutorProvider
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
   /** Set for a pool on PostgreSQL. */
@@ -82,9 +85,10 @@ class Store implements SqlSettings {
   #known = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
-    const { db, prefix, pollMs, listen } = options
+    const { db, prefix, schema, pollMs, listen } = options
     this.#options = options
-    this.#names = tableNames(prefix)
+    this.#db = withoutPlugins(db)
+    this.#names = tableNames(prefix, schema)
     this.#notifies = dialectOf(db) === 'postgres'
     const connect = (): Promise<unknown> => db.getExecutor().provideConnection(async () => undefined)
     this.#first = this.#notifies ? new FirstConnection(connect, CONNECT_TIMEOUT_MS) : undefined
@@ -112,10 +116,9 @@ class Store implements SqlSettings {
   }
 
   inTransaction(transaction: unknown): SettingsReader {
-    const db = transaction as QueryExecutorProvider
     return {
-      read: async () => (await this.#readIn(db, ALL_SUBJECTS)).stored,
-      readSubject: (layer, key) => this.#readIn(db, { layer, subject: keptText(key) }),
+      read: async () => (await this.#readIn(transaction, ALL_SUBJECTS)).stored,
+      readSubject: (layer, key) => this.#readIn(transaction, { layer, subject: keptText(key) }),
     }
   }
 
@@ -135,7 +138,7 @@ class Store implements SqlSettings {
   async #poll(): Promise<void> {
     const [seen, known] = [this.#seen ?? NO_CHANGE, this.#known]
     const isFirst = this.#seen === undefined
-    const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, known)
+    const { places, newest } = await changesSince(this.#db, this.#names.changes, seen, known)
     this.#seen = newest
     if (places === 'everything' || isFirst) {
       if (this.#known === known) this.#known = NO_CHANGE
@@ -150,7 +153,7 @@ class Store implements SqlSettings {
       from (select 1 as one) one
         left join ${sql.table(settings)} s on s.layer = ${layer} and s.subject = ${subject}
         left join (select seq, revision from ${sql.table(changes)} order by seq desc limit 1) c on 1 = 1
-    `.execute(this.#options.db)
+    `.execute(this.#db)
     const { seq, newest, ...row } = rows[0]!
     if (newest !== null) this.#learn({ seq: Number(seq), revision: newest })
     return stored(row)
@@ -167,12 +170,13 @@ class Store implements SqlSettings {
   }
 
   /** Reads behind a savepoint: on PostgreSQL a failing statement would abort the transaction. */
-  #readIn(db: QueryExecutorProvider, { layer, subject }: Place): Promise<ReadWithin> {
+  #readIn(transaction: unknown, { layer, subject }: Place): Promise<ReadWithin> {
+    const db = transacted(transaction, this.#notifies)
     const isCommitted = this.#notifies ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
     const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
       from (select 1 as one) one left join ${sql.table(this.#names.settings)} s
         on s.layer = ${layer} and s.subject = ${subject}`
-    return inOrder(db, async () => {
+    return inOrder(Object(transaction), async () => {
       if (this.#notifies) await sql`savepoint quota_settings`.execute(db)
       try {
         const { rows } = await reading.execute(db)
@@ -195,11 +199,12 @@ class Store implements SqlSettings {
   }
 
   async #writeIn(
-    db: QueryExecutorProvider,
+    transaction: QueryExecutorProvider,
     place: Place,
     document: unknown,
     { ifRevision, by: writer }: StoreWriteOptions,
   ): Promise<{ readonly reply: WriteReply; readonly made: ChangeMark }> {
+    const db = withoutPlugins(transaction)
     const names = this.#names
     const counter = sql.table(names.change_counter)
     // A write comes first, so that writers of all processes take turns. Sequence numbers then follow the order of
@@ -226,7 +231,7 @@ class Store implements SqlSettings {
     `.execute(db)
     // Delivered with the commit, and not at all without it.
     if (this.#notifies) await sql`select pg_notify(${names.changes}, '')`.execute(db)
-    await this.#options.onWrite?.(db, {
+    await this.#options.onWrite?.(transaction, {
       subject: layer === '' ? undefined : { layer, key: textOf(subject) },
       by,
       at,
@@ -236,6 +241,13 @@ class Store implements SqlSettings {
     const now = text === null ? NOTHING : { version: row.version, revision: row.revision }
     return { reply: { written: true, ...now }, made }
   }
+}
+
+/** @throws {QuotaError} `invalid_options` if the value isn't a transaction */
+function transacted(transaction: unknown, isPostgres: boolean): QueryExecutorProvider {
+  const db = isPostgres ? postgresTransaction(transaction) : sqliteTransaction(transaction)
+  if (db !== undefined) return db
+  throw refusedOptions('inTransaction()', [{ path: '', message: 'expected a transaction' }])
 }
 
 const NOTHING = { version: 0, revision: '' } as const

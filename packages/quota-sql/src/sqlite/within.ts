@@ -18,10 +18,11 @@ export function performWithin(
   file: SqliteFile,
   clock: Clock,
 ): Perform {
-  const isOne = (transaction as { readonly isTransaction?: unknown } | null | undefined)?.isTransaction === true
+  const isOne = transaction === database || Object(transaction).isTransaction === true
   // Checked if the connection reports it. The charge would not be in a transaction of another connection.
   if (!isOne || isOpen(database) === false) {
-    const message = "expected a transaction on the store's own connection, kysely's Transaction"
+    const message =
+      "expected an open transaction on the store's own connection: kysely's Transaction, or the connection"
     throw refusedOptions('inTransaction()', [{ path: '', message }])
   }
   return (work) =>

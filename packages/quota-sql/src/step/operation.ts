@@ -50,8 +50,6 @@ class Pending<T> {
   readonly isRepeatable: boolean
   /** Whether an answer was lost, so that it may have been done. */
   isInDoubt = false
-  /** Whether it was repeated because the server was read-only. */
-  hasMoved = false
   /** Whether it must not share a transaction, because one that it shared was rejected. */
   isAlone = false
   /** Its position among all operations of the process. */

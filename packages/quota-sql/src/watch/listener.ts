@@ -97,7 +97,7 @@ class Listener {
   /** Listens to channels, then wakes their listeners, because earlier notifications are not repeated. */
   async #listen(client: ListenClient, channels: readonly string[]): Promise<void> {
     try {
-      await client.query(channels.map((channel) => `listen ${channel}`).join('; '))
+      await client.query(channels.map((channel) => `listen "${channel}"`).join('; '))
       this.#pauseMs = FIRST_PAUSE_MS
       for (const channel of channels) this.#wake(channel)
     } catch {

@@ -1,7 +1,7 @@
 import { type Checks, having, optional, wholeNumber, withDefault } from '@scoregw/quota/options'
 import type { QueryExecutorProvider } from 'kysely'
 import { dialectOf } from '../schema/dialect.ts'
-import { prefixCheck } from '../schema/options.ts'
+import { prefixCheck, schemaCheck, schemaFaults } from '../schema/options.ts'
 import type { ListenPool } from './listener.ts'
 
 /** The longest polling interval without notifications, in milliseconds: changes are to be seen within a second. */
@@ -16,6 +16,12 @@ export interface WatchOptions {
    * @default 'quota'
    */
   readonly prefix?: string | undefined
+  /**
+   * PostgreSQL only: the schema that has the tables, as in the migrations.
+   *
+   * @default the first one of the connection's `search_path`
+   */
+  readonly schema?: string | undefined
   /**
    * How often to poll for other processes' changes while there is a watcher, in milliseconds, 10 to 1,000; with
    * {@link listen} to 60,000.
@@ -36,9 +42,20 @@ export interface WatchOptions {
 /** {@link WatchOptions} after their check, defaults filled in. */
 export type ParsedWatchOptions = WatchOptions & { readonly prefix: string; readonly pollMs: number }
 
+/** The options that all of them have, after their check. */
+export interface DatabaseOptions {
+  readonly db: QueryExecutorProvider
+  readonly prefix: string
+  readonly schema?: string | undefined
+}
+
 /** Checks of the options that all of them have. */
-export function databaseChecks(): Checks<{ readonly db: QueryExecutorProvider; readonly prefix: string }> {
-  return { db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'), prefix: withDefault(prefixCheck(), 'quota') }
+export function databaseChecks(): Checks<DatabaseOptions> {
+  return {
+    db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'),
+    prefix: withDefault(prefixCheck(), 'quota'),
+    schema: schemaCheck(),
+  }
 }
 
 export function watchChecks(): Checks<ParsedWatchOptions & { readonly db: QueryExecutorProvider }> {
@@ -65,8 +82,9 @@ export function watchFaults(
   return faults
 }
 
-/** The fault of a `db` option. */
-export function databaseFaults({ db }: { readonly db: QueryExecutorProvider }): { path: string; message: string }[] {
-  if (dialectOf(db) !== undefined) return []
+/** The faults of a `db` option, and of a schema that it can't have. */
+export function databaseFaults(options: DatabaseOptions): { path: string; message: string }[] {
+  const dialect = dialectOf(options.db)
+  if (dialect !== undefined) return schemaFaults(dialect, options)
   return [{ path: 'db', message: 'expected a Kysely on PostgreSQL or SQLite' }]
 }

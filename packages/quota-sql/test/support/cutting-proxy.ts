@@ -12,6 +12,10 @@ export interface CuttingProxy {
   sent(): number
   /** Nothing is forwarded any more, and nothing closed. */
   silence(on: boolean): void
+  /** Nothing is forwarded any more on the lines that are there, and nothing closed. New ones are as ever. */
+  freeze(): void
+  /** New lines lead to another port of loopback. */
+  leadTo(port: number): void
   /** How long everything is on its way from now on, each way, in milliseconds. */
   latency(ms: number): void
   stop(): Promise<void>
@@ -21,6 +25,8 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   const lines = new Set<readonly [Socket, Socket]>()
   let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
   let lost: string | undefined
+  let port = targetPort
+  const frozen = new Set<Socket>()
   let latencyMs = 0
   // Timers of one length keep their order.
   const pass = (to: Socket, data: Buffer): void => {
@@ -29,7 +35,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   }
 
   const listener = createServer({ noDelay: true }, (client) => {
-    const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
+    const server = connect({ port, host: '127.0.0.1', noDelay: true })
     const line = [client, server] as const
     lines.add(line)
     const end = (): void => {
@@ -41,7 +47,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       socket.on('close', end)
     }
     client.on('data', (data) => {
-      if (isSilent) return
+      if (isSilent || frozen.has(client)) return
       sent += data.length
       if (data.length < left) {
         left -= data.length
@@ -61,7 +67,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
         end()
         return
       }
-      if (!isSilent && !client.destroyed) pass(client, data)
+      if (!isSilent && !frozen.has(client) && !client.destroyed) pass(client, data)
     })
   })
   listener.listen(0, '127.0.0.1')
@@ -79,6 +85,12 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     silence(on) {
       isSilent = on
       if (!on) for (const [client] of lines) client.destroy()
+    },
+    freeze() {
+      for (const [client] of lines) frozen.add(client)
+    },
+    leadTo(other) {
+      port = other
     },
     latency(ms) {
       latencyMs = ms
