@@ -9,6 +9,6 @@ export type {
   RequestQuota,
   SettleMode,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export type { QuotaFastifyOptions, QuotaHandler, QuotaRouteConfig, QuotaRouteOptions } from './options.ts'
 export { quotaFastify } from './plugin.ts'

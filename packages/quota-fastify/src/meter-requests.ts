@@ -66,6 +66,26 @@ function goOn(meter: HttpMeter<FastifyRequest>, hooked: Hooked, admission: Admis
   done()
 }
 
+/** What becomes of a request after its decision, for routes that charge in a transaction. */
+interface HookedOutcomes {
+  attach(quota: object): void
+  /** Answers a refused request from its error handler. */
+  answer(given: QuotaAnswer): void
+}
+
+export function hookedOutcomes(
+  meter: HttpMeter<FastifyRequest>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): HookedOutcomes {
+  const { requestPropertyName = 'quota' } = meter.options as unknown as QuotaFastifyOptions
+  const fail = (error: unknown): void => meter.options.logger.error(error)
+  return {
+    attach: (quota) => attach(request, requestPropertyName, quota),
+    answer: (given) => answer(meter, { request, reply, done: () => undefined, fail }, given),
+  }
+}
+
 function attach(request: FastifyRequest, name: string, quota: object): void {
   ;(request as unknown as Record<string, unknown>)[name] = quota
 }

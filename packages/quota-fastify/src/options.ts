@@ -1,4 +1,4 @@
-import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Decision, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -40,7 +40,19 @@ export interface QuotaRouteOptions extends RouteOptions<FastifyRequest>, Fastify
  * A route's `config.quota`: the operation to charge, and options; `false`: the route isn't metered. An engine with one
  * limit needs no operation.
  */
-export type QuotaRouteConfig = string | false | ({ readonly operation?: string } & Partial<QuotaRouteOptions>)
+export type QuotaRouteConfig = string | false | (OperationOfRoute & Partial<QuotaRouteOptions>)
+
+interface OperationOfRoute {
+  readonly operation?: string
+  /**
+   * Whether the handler charges its request in the transaction of the work, by `request.charge(transaction)`. A refusal
+   * is thrown, so that the transaction is rolled back, and answered when it leaves the handler. Options that settle are
+   * then invalid. Loading fails with `store_unsupported` if the store has no transactions.
+   *
+   * @default false
+   */
+  readonly inTransaction?: boolean
+}
 
 /** The options of {@link quotaFastify}. */
 export interface QuotaFastifyOptions<Operation extends string = string>
@@ -70,5 +82,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The quota of a metered request. */
     quota: RequestQuota | null
+    /**
+     * Charges this request in the transaction of its work. Only there on routes with `inTransaction` in `config.quota`.
+     *
+     * @param transaction of the store's kind, such as kysely's `Transaction`
+     * @returns the decision; `undefined` if the request isn't metered
+     * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
+     */
+    charge(transaction: unknown): Promise<Decision | undefined>
   }
 }

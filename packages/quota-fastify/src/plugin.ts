@@ -3,6 +3,7 @@ import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { FASTIFY } from './adapter.ts'
+import { answerRefusal, chargeInTransaction } from './in-transaction.ts'
 import { cancelFailed, meterRequest } from './meter-requests.ts'
 import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
 
@@ -12,6 +13,8 @@ class RouteMeters {
   readonly #name: string
   /** `null`: the route isn't metered. */
   readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | null>()
+  /** Those whose routes charge in a transaction. */
+  readonly #inTransaction = new WeakSet<HttpMeter<FastifyRequest>>()
 
   constructor(options: QuotaFastifyOptions) {
     this.#whole = new HttpMeter(options as HttpMeterOptions<FastifyRequest>, FASTIFY)
@@ -28,11 +31,21 @@ class RouteMeters {
     return meter
   }
 
+  /** Whether the routes of a meter charge in a transaction. */
+  isInTransaction(meter: HttpMeter<FastifyRequest> | undefined): boolean {
+    return meter !== undefined && this.#inTransaction.has(meter)
+  }
+
   #of(said: QuotaRouteConfig | undefined): HttpMeter<FastifyRequest> | undefined {
     if (said === false) return undefined
     if (said === undefined) return this.#whole.options.operation === undefined ? undefined : this.#whole
     if (typeof said === 'string') return this.#whole.operation(said)
-    const { operation = onlyOperation(this.#whole.options.quota), ...overrides } = said
+    const { operation = onlyOperation(this.#whole.options.quota), inTransaction = false, ...overrides } = said
+    if (operation !== undefined && inTransaction) {
+      const meter = this.#whole.inTransaction(operation, overrides)
+      this.#inTransaction.add(meter)
+      return meter
+    }
     if (operation !== undefined) return this.#whole.operation(operation, overrides)
     const message = `config.${this.#name}: operation is missing, and the policy has several: ${Object.keys(this.#whole.options.quota.policy.operations).join(', ')}`
     throw new QuotaError('unknown_operation', message)
@@ -66,11 +79,14 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
   if (!app.hasRequestDecorator(requestPropertyName)) app.decorateRequest(requestPropertyName, null)
 
   // A faulty route throws where it is declared, not on its first request.
-  app.addHook('onRoute', ({ config }) => void meters.of(config))
+  app.addHook('onRoute', (route) => {
+    if (meters.isInTransaction(meters.of(route.config))) route.errorHandler = answerRefusal(route.errorHandler)
+  })
   // A hook of the scope, not of each route: it also covers routes that were declared before this plugin loaded.
   const meter = (request: FastifyRequest, reply: Parameters<typeof meterRequest>[2], done: () => void): void => {
     const found = meters.of(configOf(request))
     if (found === undefined) done()
+    else if (meters.isInTransaction(found)) chargeInTransaction(found, request, reply, done)
     else meterRequest(found, request, reply, done)
   }
   if (hook === 'preParsing') app.addHook(hook, (request, reply, _payload, done) => meter(request, reply, done))

@@ -9,7 +9,7 @@ export type {
   RequestQuota,
   SettleMode,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
 export {
   type FetchHandler,

@@ -1,4 +1,4 @@
-import { type Counting, type OneUnit, QuotaError } from '@scoregw/quota'
+import { type Counting, type Decision, type OneUnit, QuotaError } from '@scoregw/quota'
 import {
   type Admission,
   ANSWER_HANDLERS,
@@ -8,10 +8,13 @@ import {
   type HttpAdapter,
   HttpMeter,
   isPromiseLike,
+  type MeteredRequest,
   type QuotaAnswer,
+  QuotaRefusal,
   type RequestQuota,
 } from '@scoregw/quota/http'
 import { answerResponse, goneResponse, misused, ownResponse } from './answer-response.ts'
+import { type Charge, chargeOf } from './charge.ts'
 import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
 import { settleAtHangUp, settleResponse } from './settle-response.ts'
 
@@ -37,6 +40,32 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
    * export const POST = metered.operation('write')(async (request) => Response.json(await save(request)))
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
+  /**
+   * Lets a handler charge its request in the transaction of the work, by {@link charge}. A refusal is thrown, so that the
+   * transaction is rolled back, and answered here when it leaves the handler.
+   *
+   * @param overrides options of this handler, except those that settle
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault; `store_unsupported` if the store has
+   * no transactions
+   * @example
+   * export const POST = metered.inTransaction('write')(async (request) => {
+   *   await db.transaction().execute(async (transaction) => {
+   *     await metered.charge(request, transaction)
+   *     await save(transaction, request)
+   *   })
+   *   return Response.json({})
+   * })
+   */
+  inTransaction(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
+  /**
+   * Charges a request in the transaction of its work. Only in handlers with {@link inTransaction}.
+   *
+   * @param transaction of the store's kind, such as kysely's `Transaction`
+   * @returns the decision; `undefined` if the request isn't metered
+   * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
+   * @throws {QuotaError} `invalid_options` in other handlers
+   */
+  charge(request: Request, transaction: unknown): Promise<Decision<C> | undefined>
   /**
    * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
    *
@@ -84,6 +113,8 @@ export function quotaFetch<Operation extends string, C extends Counting = OneUni
   const meter = new HttpMeter<Call>(ofCall(options) as never, FETCH)
   const routes: QuotaFetchRoutes<Operation, C> = {
     operation: (name, overrides = {}) => wrapping(meter.operation(name, ofCall(overrides))),
+    inTransaction: (name, overrides = {}) => charging(meter.inTransaction(name, ofCall(overrides))),
+    charge: (request, transaction) => chargeOf(CHARGES.get(request))(transaction) as Promise<Decision<C> | undefined>,
     of: (request) => quotaOf(request) as RequestQuota<C, C['cost']> | undefined,
   }
   return Object.assign(wrapping(meter), routes)
@@ -114,12 +145,7 @@ async function respond(
   const admission: Admission = isPromiseLike(admitted) ? await admitted : admitted
   if (admission.kind === 'pass') return work()
   if (admission.kind === 'gone') return goneResponse()
-  if (admission.kind === 'answer') {
-    const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(meter.options, admission)
-    if (handler === undefined) return answerResponse(admission)
-    const own: unknown = await Promise.resolve(handler(admission, call.request, ...(call.args as never[])))
-    return ownResponse(own, admission, meter.options.logger)
-  }
+  if (admission.kind === 'answer') return answered(meter, call, admission)
   const { quota } = admission
   if (quota.settlesAtEnd) settleAtHangUp(quota, call.request.signal)
   let response: Response
@@ -130,6 +156,17 @@ async function respond(
     await quota.fail().catch(() => undefined)
     throw error
   }
+  return settled(quota, call, response)
+}
+
+async function answered({ options }: HttpMeter<Call>, call: Call, answer: QuotaAnswer): Promise<Response> {
+  const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(options, answer)
+  if (handler === undefined) return answerResponse(answer)
+  const own: unknown = await Promise.resolve(handler(answer, call.request, ...(call.args as never[])))
+  return ownResponse(own, answer, options.logger)
+}
+
+async function settled(quota: MeteredRequest, { request }: Call, response: Response): Promise<Response> {
   // Bun's handlers return nothing after an upgrade to a WebSocket.
   if ((response as Response | undefined) === undefined) {
     quota.settleByStatus(101, false)
@@ -139,10 +176,40 @@ async function respond(
   }
   return quota.watches
     ? settleResponse(quota, response, {
-        method: call.request.method,
-        isHungUp: () => call.request.signal?.aborted === true,
+        method: request.method,
+        isHungUp: () => request.signal?.aborted === true,
       })
     : response
+}
+
+/** Charges of requests, for handlers that charge in a transaction. */
+const CHARGES = new WeakMap<Request, Charge>()
+
+function charging(meter: HttpMeter<Call>): Wrap {
+  return (handler) =>
+    async (request, ...args) => {
+      const call = { request, args }
+      let refusal: QuotaRefusal | undefined
+      let quota: MeteredRequest | undefined
+      // Another engine may charge the same request.
+      const others = CHARGES.get(request)
+      CHARGES.set(request, async (transaction) => {
+        await Promise.resolve(others?.(transaction))
+        const admission = await meter.admitInTransaction(call, transaction)
+        quota = admission.kind === 'metered' ? admission.quota : undefined
+        if (admission.kind !== 'answer') return quota?.decision
+        refusal = new QuotaRefusal(admission)
+        throw refusal
+      })
+      let response: Response
+      try {
+        response = await handler(request, ...args)
+      } catch (error) {
+        if (refusal !== undefined && error === refusal) return answered(meter, call, refusal.answer)
+        throw error
+      }
+      return quota === undefined ? response : settled(quota, call, response)
+    }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Decision } from '@scoregw/quota'
 import {
   expressProxyFault,
   fastifyProxyFault,
@@ -14,6 +15,9 @@ export interface NestRequest {
   /** The caller's network address. */
   readonly ip?: string | undefined
 }
+
+/** Charges a request in the transaction of its work. */
+export type ChargeInTransaction = (transaction: unknown) => Promise<Decision | undefined>
 
 /** Reads requests of Nest, on either platform. */
 export const NEST: HttpAdapter<NestRequest> = {

@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata, UseGuards } from '@nestjs/common'
 import type { Counting, Quota as Engine, OneUnit } from '@scoregw/quota'
 import type { RequestQuota as MeteredQuota } from '@scoregw/quota/http'
-import type { NestRequest } from './adapter.ts'
+import type { ChargeInTransaction, NestRequest } from './adapter.ts'
 import { QuotaGuard } from './guard.ts'
 import { QUOTA_OF_ROUTE, type QuotaOfRoute } from './meters.ts'
 import type { QuotaRouteOptions } from './options.ts'
@@ -37,3 +37,28 @@ export const RequestQuota: () => ParameterDecorator = createParamDecorator(
     context.switchToHttp().getRequest<{ quota?: MeteredQuota }>().quota,
 )
 export type RequestQuota = MeteredQuota
+
+/**
+ * Handler parameter that charges the request in the transaction of its work; `undefined` on routes without
+ * `inTransaction`.
+ *
+ * @example
+ * \@Post('music')
+ * \@Quota('music.upsert', { inTransaction: true })
+ * save(@Charge() charge: Charge) {
+ *   return this.db.transaction().execute(async (transaction) => {
+ *     await charge(transaction)
+ *     await transaction.insertInto('music').values({ ... }).execute()
+ *   })
+ * }
+ */
+export const Charge: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): Charge | undefined =>
+    context.switchToHttp().getRequest<{ charge?: Charge }>().charge,
+)
+/**
+ * Charges a request in a transaction of the store's kind, such as kysely's `Transaction`. Returns the decision;
+ * `undefined` if the request isn't metered. Throws {@link QuotaException} if it is refused: let it leave the
+ * transaction, which is then rolled back.
+ */
+export type Charge = ChargeInTransaction

@@ -11,13 +11,15 @@ import { HttpAdapterHost } from '@nestjs/core'
 import { QuotaError } from '@scoregw/quota'
 import {
   type Admission,
+  type AdmittedRequest,
   Exchange,
+  type HttpMeter,
   isPromiseLike,
   type NodeResponse,
   type QuotaAnswer,
   watchResponse,
 } from '@scoregw/quota/http'
-import { type NestRequest, rawOf } from './adapter.ts'
+import { type ChargeInTransaction, type NestRequest, rawOf } from './adapter.ts'
 import { QuotaMeters } from './meters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -65,6 +67,10 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     const request = context.switchToHttp().getRequest<NestRequest>()
     // If a global guard and the route's guard run, the request is metered once.
     if (Exchange.find(request)?.isMeteredBy(meter.options.quota) === true) return true
+    if (this.#metersOfModule().isInTransaction(meter)) {
+      this.#chargeLater(context, meter)
+      return true
+    }
     const response = rawOf<NodeResponse>(context.switchToHttp().getResponse<object>())
     const admission = meter.admit(request, response)
     return isPromiseLike(admission) ? this.#goesOnLater(context, admission) : this.#goesOn(context, admission)
@@ -73,6 +79,17 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
   async #goesOnLater(context: ExecutionContext, deciding: PromiseLike<Admission>): Promise<boolean> {
     const admission = await deciding
     return this.#goesOn(context, admission)
+  }
+
+  /** Lets the handler charge. A refusal leaves its transaction as an exception. */
+  #chargeLater(context: ExecutionContext, meter: HttpMeter<NestRequest>): void {
+    const request = context.switchToHttp().getRequest<NestRequest & { charge?: ChargeInTransaction }>()
+    request.charge = async (transaction) => {
+      const admission = await meter.admitInTransaction(request, transaction)
+      if (admission.kind === 'pass' || admission.kind === 'gone') return undefined
+      this.#admitted(context, admission)
+      return admission.kind === 'metered' ? admission.decision : undefined
+    }
   }
 
   #metersOfModule(): QuotaMeters {
@@ -87,13 +104,19 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     if (admission.kind === 'pass') return true
     // `false` would make Nest answer a second time, and an exception would make a filter do so.
     if (admission.kind === 'gone') return new Promise(() => undefined)
+    this.#admitted(context, admission)
+    return true
+  }
+
+  /** @throws {QuotaException} for a refused request */
+  #admitted(context: ExecutionContext, admission: AdmittedRequest | QuotaAnswer): void {
     const http = context.switchToHttp()
     const request = http.getRequest<NestRequest & { quota?: unknown }>()
     const response = http.getResponse<object>()
     if (admission.kind === 'metered') {
       request.quota = admission.quota
       watchResponse(admission, rawOf(request), rawOf(response), { ownsHeads: 'raw' in response })
-      return true
+      return
     }
     if (admission.status === 429) request.quota = admission.quota
     const { httpAdapter } = this.#host

@@ -10,7 +10,7 @@ export type {
 } from '@scoregw/quota/http'
 export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export type { NestRequest } from './adapter.ts'
-export { Quota, RequestQuota } from './decorators.ts'
+export { Charge, Quota, RequestQuota } from './decorators.ts'
 export { QuotaException, QuotaGuard } from './guard.ts'
 export { InjectQuota, QuotaModule } from './module.ts'
 export type { QuotaModuleAsyncOptions, QuotaModuleOptions, QuotaRouteOptions } from './options.ts'

@@ -8,7 +8,7 @@ import type { QuotaModuleOptions } from './options.ts'
 export interface QuotaOfRoute {
   /** `false`: the route isn't metered. */
   readonly operation: string | false
-  readonly options?: object
+  readonly options?: { readonly inTransaction?: boolean }
 }
 
 /** The metadata key of `@Quota()`. */
@@ -22,6 +22,7 @@ export class QuotaMeters implements OnModuleInit {
   readonly #discovery: DiscoveryService
   readonly #reflector: Reflector
   readonly #known = new WeakMap<QuotaOfRoute, HttpMeter<NestRequest>>()
+  readonly #inTransaction = new WeakSet<HttpMeter<NestRequest>>()
 
   /** @throws {QuotaError} `invalid_options` naming every fault */
   constructor(options: QuotaModuleOptions, discovery: DiscoveryService, reflector: Reflector) {
@@ -46,8 +47,23 @@ export class QuotaMeters implements OnModuleInit {
     const said = this.#reflector.getAllAndOverride<QuotaOfRoute | undefined>(QUOTA_OF_ROUTE, [handler, controller])
     if (said === undefined) return this.whole.options.operation === undefined ? undefined : this.whole
     if (said.operation === false) return undefined
-    const meter = this.#known.get(said) ?? this.whole.operation(said.operation, said.options)
+    const meter = this.#known.get(said) ?? this.#made(said.operation, said.options)
     this.#known.set(said, meter)
+    return meter
+  }
+
+  /** Whether the routes of a meter charge in a transaction. */
+  isInTransaction(meter: HttpMeter<NestRequest>): boolean {
+    return this.#inTransaction.has(meter)
+  }
+
+  #made(
+    operation: string,
+    { inTransaction = false, ...overrides }: QuotaOfRoute['options'] = {},
+  ): HttpMeter<NestRequest> {
+    if (!inTransaction) return this.whole.operation(operation, overrides)
+    const meter = this.whole.inTransaction(operation, overrides)
+    this.#inTransaction.add(meter)
     return meter
   }
 }

@@ -28,4 +28,14 @@ type MaybeAsyncOptions<Request extends object, Operation extends string> =
   | Promise<QuotaModuleOptions<Request, Operation>>
 
 /** Options that a route, or all routes of a controller, can set. */
-export type QuotaRouteOptions<Request extends object = NestRequest> = Partial<RouteOptions<Request, Counting>>
+export interface QuotaRouteOptions<Request extends object = NestRequest>
+  extends Partial<RouteOptions<Request, Counting>> {
+  /**
+   * Whether the handler charges its request in the transaction of the work, by the function that `@Charge()` injects. A
+   * refusal is thrown, so that the transaction is rolled back, and Nest answers it. Options that settle are then invalid.
+   * The app doesn't start with a store that has no transactions.
+   *
+   * @default false
+   */
+  readonly inTransaction?: boolean
+}

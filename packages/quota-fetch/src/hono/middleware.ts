@@ -1,4 +1,4 @@
-import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Decision, OneUnit, SimpleQuota } from '@scoregw/quota'
 import {
   type AdmittedRequest,
   ANSWER_HANDLERS,
@@ -13,6 +13,7 @@ import {
   type NodeResponse,
   type PendingResponse,
   type QuotaAnswer,
+  QuotaRefusal,
   type RequestQuota,
   type RouteOptions,
   watchResponse,
@@ -20,6 +21,7 @@ import {
 import { optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
 import { answerResponse, goneResponse, misused, ownResponse } from '../answer-response.ts'
+import { type Charge, chargeOf } from '../charge.ts'
 import { settleAtHangUp, settleResponse } from '../settle-response.ts'
 
 declare module 'hono' {
@@ -92,6 +94,32 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    */
   operation(name: Operation, overrides?: Partial<HonoRouteOptions<C>>): MiddlewareHandler
   /**
+   * Lets the handler of a route charge its request in the transaction of the work, by {@link charge}. A refusal is
+   * thrown, so that the transaction is rolled back, and answered here when it leaves the handler.
+   *
+   * @param overrides options of this route, except those that settle
+   * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault; `store_unsupported` if the store has
+   * no transactions
+   * @example
+   * app.post('/music', metered.inTransaction('music.upsert'), async (c) => {
+   *   await db.transaction().execute(async (transaction) => {
+   *     await metered.charge(c, transaction)
+   *     await save(transaction, await c.req.json())
+   *   })
+   *   return c.json({})
+   * })
+   */
+  inTransaction(name: Operation, overrides?: Partial<HonoRouteOptions<C>>): MiddlewareHandler
+  /**
+   * Charges a request in the transaction of its work. Only on routes with {@link inTransaction}.
+   *
+   * @param transaction of the store's kind, such as kysely's `Transaction`
+   * @returns the decision; `undefined` if the request isn't metered
+   * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
+   * @throws {QuotaError} `invalid_options` on other routes
+   */
+  charge(c: Context, transaction: unknown): Promise<Decision<C> | undefined>
+  /**
    * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
    *
    * @example
@@ -140,6 +168,8 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const { variable = 'quota' } = options
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => metering(meter.operation(name, overrides)),
+    inTransaction: (name, overrides = {}) => charging(meter.inTransaction(name, overrides)),
+    charge: (c, transaction) => chargeOf(CHARGES.get(c))(transaction),
     of: (c) => c.get(variable) as RequestQuota<OneUnit, number> | undefined,
   }
   return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)
@@ -192,6 +222,11 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
     await quota.fail().catch(() => undefined)
     throw error
   }
+  await settleAfter(c, admission)
+}
+
+/** Settles a request whose handler has returned, or whose error Hono has answered. */
+async function settleAfter(c: Context, { quota }: AdmittedRequest): Promise<void> {
   if (!quota.watches) return
   // Hono has answered the error, so the handler failed.
   if (c.error !== undefined) await quota.fail().catch(() => undefined)
@@ -199,13 +234,47 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   const answer = settleResponse(quota, res, {
     method: c.req.method,
     isHungUp: () => c.req.raw.signal?.aborted === true,
-    isWatched: node !== undefined,
+    isWatched: nodeOf(c) !== undefined,
   })
   const settled = isPromiseLike(answer) ? await answer : answer
-  if (settled === res) return
+  if (settled !== res) replaceResponse(c, settled)
+}
+
+function replaceResponse(c: Context, response: Response): void {
   // Without this, Hono merges the old response's headers into the new one.
   c.res = undefined
-  c.res = settled
+  c.res = response
+}
+
+/** Charges of requests, for routes that charge in a transaction. */
+const CHARGES = new WeakMap<Context, Charge>()
+
+function charging(meter: HttpMeter<Context>): MiddlewareHandler {
+  const { variable = 'quota' } = meter.options as unknown as QuotaMiddlewareOptions
+  return async (c, next) => {
+    let refusal: QuotaRefusal | undefined
+    let admitted: AdmittedRequest | undefined
+    // Another engine may charge the same request.
+    const others = CHARGES.get(c)
+    CHARGES.set(c, async (transaction) => {
+      await Promise.resolve(others?.(transaction))
+      const admission = await meter.admitInTransaction(c, transaction)
+      admitted = admission.kind === 'metered' ? admission : undefined
+      if (admission.kind === 'metered' || (admission.kind === 'answer' && admission.status === 429))
+        c.set(variable, admission.quota)
+      if (admission.kind !== 'answer') return admitted?.decision
+      // Hono asks an error for its response. Otherwise it would log the refusal.
+      refusal = Object.assign(new QuotaRefusal(admission), { getResponse: () => answerResponse(admission) })
+      throw refusal
+    })
+    await next()
+    if (refusal !== undefined && c.error === refusal) replaceResponse(c, await answered(meter, c, refusal.answer))
+    else if (admitted !== undefined) {
+      const node = nodeOf(c)
+      if (node !== undefined) watchResponse(admitted, node.incoming, node.outgoing)
+      await settleAfter(c, admitted)
+    }
+  }
 }
 
 /**
