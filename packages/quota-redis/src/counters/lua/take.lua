@@ -63,7 +63,7 @@ end
 
 local at, number, latest = BYTES, NUMBERS + b[UNITS], now + MAX_AHEAD_MS
 -- Space for most takes: growing a table costs more than filling it.
-local rows, status, reply = { false, false }, '', nil
+local rows, status, reply = { false, false }, '', ''
 -- By row, once one needs more than an addition: when its last opened cell ends; 0 for a new row in which none opened.
 local ends, is_new
 local known_size, row_bytes, used_format, format
@@ -80,7 +80,7 @@ for r = 1, count do
     ends[r], is_new[r] = 0, true
   elseif #text == row_bytes then row = { unpack_text(format, text) } end
   if not row or row[1] ~= head then return '' end
-  rows[r], reply = row, reply and reply .. text or text
+  rows[r], reply = row, reply .. text
   at, number = at + 3, number + 1
   for _ = 1, counted do
     local cost = n[NUMBERS + b[at + 2]]
