@@ -12,6 +12,7 @@ export {
   runHistory,
   SEED,
 } from './histories/run-history.ts'
+export { runSetHistories } from './histories/set-histories.ts'
 export { runUnitHistories } from './histories/unit-histories.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'
 export { explore } from './living/explore.ts'
