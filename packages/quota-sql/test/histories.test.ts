@@ -1,4 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { memoryStore } from '@scoregw/quota'
 import {
   BUCKET_KINDS,
   checkPromises,
@@ -6,6 +7,7 @@ import {
   runEditHistories,
   runHistories,
   runHoldHistories,
+  runSetHistories,
   runUnitHistories,
   SEED,
 } from '@scoregw/quota-histories'
@@ -20,6 +22,8 @@ const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 /** Of an engine over several units. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
+/** Of layers with different limits, beside the memory store, which the testkit plays beside its model. */
+const SETS = { runs: deep ? 5_000 : 20, maxSteps: 30 }
 /** Requests in histories with buckets, for each kind. */
 const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
@@ -56,6 +60,13 @@ for (const [name, group, factoryOf] of [
       timeout: TIMEOUT_MS,
     }, async () => {
       expect(await runUnitHistories(factory, UNITS)).toBeGreaterThan(UNITS.runs)
+    })
+
+    it(`${SETS.runs} random histories over overlapping sets get the memory store’s answers (seed ${SEED})`, {
+      timeout: TIMEOUT_MS,
+    }, async () => {
+      const outcomes = await runSetHistories(factory, (clock) => memoryStore({ clock }), SETS)
+      expect([...outcomes]).toEqual(expect.arrayContaining(['take admitted', 'take refused', 'hold admitted']))
     })
 
     it('every short history of two policies and of two holds gets the model’s answers', {
