@@ -18,7 +18,7 @@ import { PERIOD_MS, plans, schemaOf, UNITS } from './set-schemas.ts'
 
 const ID_MS = 100
 const KINDS = ['take', 'take', 'once', 'read', 'settle', 'reset', 'wait', 'wait'] as const
-const OF_HOLDS = ['hold', 'hold', 'hold', 'grow', 'extend', 'end', 'end', 'list', 'sweep'] as const
+const OF_HOLDS = ['hold', 'hold', 'hold', 'grow', 'extend', 'end', 'end', 'end', 'list', 'sweep'] as const
 /** Mostly room: one limit without it refuses the whole request. */
 const MOST = [0, 3, 8, 20, 20, 50, 50, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 const amounts = fc.array(fc.nat(4), { minLength: UNITS.length, maxLength: UNITS.length })
@@ -28,15 +28,16 @@ const steps = fc.record({
   schema: fc.nat(1),
   set: fc.nat(3),
   user: fc.nat(1),
-  hasTeam: fc.boolean(),
-  id: fc.nat(2),
+  /** In which layers the subject has a key. */
+  keys: fc.constantFrom('user and team' as const, 'user' as const, 'team' as const),
+  id: fc.nat(1),
   amounts,
   more: amounts,
   layers: fc.subarray([0, 1, 2, 3], { minLength: 1 }),
   limits: fc.array(fc.constantFrom(...MOST), { minLength: 20, maxLength: 20 }),
   ms: fc.integer({ min: 1, max: 60 }),
   as: fc.constantFrom('committed' as const, 'cancelled' as const),
-  overrun: fc.constantFrom('refuse' as const, 'charge' as const, 'fit' as const),
+  overrun: fc.constantFrom('refuse' as const, 'charge' as const, 'fit' as const, 'fit' as const),
   isPart: fc.boolean(),
 })
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
@@ -106,11 +107,11 @@ class Side {
   }
 
   #answered(step: Step): unknown {
-    const { schema, set, user, hasTeam } = step
+    const { schema, set } = step
     const { layers: all, sets } = this.#schemas[schema] as StoreSchema
     const counters = this.#countersOf(schema)
-    const subject = { user: `user-${user}-${this.#history}`, team: hasTeam ? `team-${this.#history}` : null }
-    const layers = step.layers.filter((layer) => hasTeam || all[layer]?.by !== 'team')
+    const subject = this.#subjectOf(step)
+    const layers = this.#layersOf(step)
     const layerOf = all.flatMap(({ cells }, layer) => cells.map(() => layer))
     const kinds = all.flatMap(({ cells }) => cells.map(({ kind }) => kind))
     const counted = sets[set]?.filter((at) => layers.includes(layerOf[at] ?? -1)) ?? []
@@ -135,7 +136,7 @@ class Side {
           ...where,
           costs: [...aboveZero(costs), slot],
           id,
-          hold: { ttlMs: step.ms, maxHolds: 2 },
+          hold: { ttlMs: step.ms, maxHolds: 1 },
         })
       }
       case 'read':
@@ -150,7 +151,7 @@ class Side {
         return this.#holds(step).extend({ subject, id, ttlMs: step.ms })
       case 'end': {
         const { as, overrun, more, isPart } = step
-        const actual = isPart && as === 'committed' ? costs : undefined
+        const actual = isPart && as === 'committed' ? costs.map((cost) => 2 * cost) : undefined
         return this.#holds(step).settle({ ...where, id, as, overrun, actual, maxOverrun: more })
       }
       case 'list':
@@ -160,6 +161,21 @@ class Side {
       case 'wait':
         return undefined
     }
+  }
+
+  #subjectOf({ user, keys }: Step): Readonly<Record<'user' | 'team', string | null>> {
+    return {
+      user: keys === 'team' ? null : `user-${user}-${this.#history}`,
+      team: keys === 'user' ? null : `team-${this.#history}`,
+    }
+  }
+
+  /** Leaves out layers in which the subject has no key. */
+  #layersOf({ schema, layers, keys }: Step): number[] {
+    return layers.filter((layer) => {
+      const { shared = false, by = '' } = this.#schemas[schema]?.layers[layer] ?? {}
+      return shared || keys.includes(by)
+    })
   }
 
   async #take(step: Step, request: Parameters<Counters['take']>[0]): Promise<unknown> {
@@ -174,9 +190,8 @@ class Side {
     if (this.#taken === undefined) return 'nothing'
     const { step, states, isNamed } = this.#taken
     this.#taken = undefined
-    const { schema, set, user, hasTeam } = step
-    const subject = { user: `user-${user}-${this.#history}`, team: hasTeam ? `team-${this.#history}` : null }
-    const layers = step.layers.filter((layer) => hasTeam || this.#schemas[schema]?.layers[layer]?.by !== 'team')
+    const { schema, set } = step
+    const [subject, layers] = [this.#subjectOf(step), this.#layersOf(step)]
     const refunds = aboveZero(step.amounts).map((cost, unit) => Math.min(cost, back[unit] ?? 0))
     const id = isNamed ? idOf(step) : undefined
     return this.#countersOf(schema).settle({ subject, set, layers, states, refunds, as: 'committed', id })
@@ -197,10 +212,10 @@ class Side {
   }
 }
 
-/** Ids of holds are never those of other takes. A subject without a team has nonces of its own. */
-function idOf({ kind, schema, id, hasTeam }: Step): ReservationId {
+/** Ids of holds are never those of other takes. A subject has other nonces where it has other keys. */
+function idOf({ kind, schema, id, keys }: Step): ReservationId {
   const name = `${kind === 'once' ? 'once' : 'hold'}-${id}`
-  return { id: name, nonce: `${name} ${hasTeam}`, fingerprint: `ask ${schema}`, ttlMs: ID_MS }
+  return { id: name, nonce: `${name} ${keys}`, fingerprint: `ask ${schema}`, ttlMs: ID_MS }
 }
 
 /** A take costs something, and a hold grows by something. */
