@@ -10,13 +10,11 @@ import { SET_MUTANTS } from './set-mutants.ts'
 const MET = [
   'take admitted',
   'take refused',
-  'once duplicate',
   'hold admitted',
   'hold refused',
   'hold conflict',
   'hold too_many_holds',
   'grow held',
-  'grow refused',
   'end settled',
 ]
 

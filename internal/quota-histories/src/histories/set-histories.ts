@@ -6,6 +6,7 @@ import type {
   HoldRecord,
   QuotaStore,
   Quotas,
+  ReservationId,
   StoreSchema,
   SubjectKeys,
   SyncHolds,

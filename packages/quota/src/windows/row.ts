@@ -23,7 +23,7 @@ export const NOT_OPEN = -1
 export const MAX_AHEAD_MS = 5_000
 
 /**
- * A row is the cells of one (layer, subject, category): pairs `[startedAt, used]` in a larger array of numbers. The pair
+ * A row is the cells of one (layer, subject): pairs `[startedAt, used]` in a larger array of numbers. The pair
  * at `i` is in one of these states:
  *
  * | pair | state |
