@@ -187,4 +187,21 @@ describe.runIf(postgresTests)('PostgreSQL as others set it up', () => {
     expect((await take(counters, 'commit', idOf('commit'))).outcome).toBe('admitted')
     expect([rolledBack, (await used(counters, 'commit'))[0]]).toEqual([1, 1])
   })
+
+  it('holds of a user and of a team with the same key are counted apart', async () => {
+    const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
+    const layers = SCHEMA.layers.slice(0, 1)
+    const [users, teams] = ['user', 'team'].map((name) => {
+      return store.open({ ...SCHEMA, layers: layers.map((layer) => ({ ...layer, name })), sets: [[0]] })
+    })
+    const quotas = { layers: [0], limits: [1e9] }
+    const held = async (counters: typeof users, id: string) => {
+      const hold = { ttlMs: 600_000, maxHolds: 1 }
+      const request = { subject: 'same', set: 0, quotas, costs: [1, 0], id: idOf(id), hold }
+      return (await counters?.take(request))?.outcome
+    }
+    expect([await held(users, '1'), await held(teams, '2')]).toEqual(['admitted', 'admitted'])
+    expect([await held(users, '3'), await held(teams, '4')]).toEqual(['too_many_holds', 'too_many_holds'])
+    expect((await teams?.holds.list({ subject: 'same' }))?.holds).toHaveLength(1)
+  })
 })
