@@ -90,7 +90,7 @@ const MUTANTS = [
   ['a row without an expiry gets one', 'take', "if kept[r] == -1 then return '' end", ''],
   ['a free take writes a new row', 'take', 'elseif not ends or ends[r] ~= 0 then', 'else'],
   ['a refusal beside a damaged cell is answered', 'take', 'or row[c] > MAX_USED then', 'then'],
-  ['a damaged cell opens', 'take', 'or used < CLOSED then', 'then'],
+  ['a damaged cell opens', 'take', 'or used < CLOSED or used > MAX_USED then', 'then'],
   ['a start far ahead is charged', 'take', 'or start > latest then\n', 'then\n'],
   ['the last row alone refuses', 'take', "status = 'r'", "status = r == count and 'r' or ''"],
   ['a limit allows one more', 'take', 'if used > n[number + 1] then', 'if used > n[number + 1] + 1 then'],

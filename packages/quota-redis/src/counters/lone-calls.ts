@@ -73,12 +73,13 @@ export class LoneCalls {
   /**
    * @param until the server's time from which on it isn't carried out
    * @param record what its id's record contains before the facts
-   * @returns `undefined` for a take that `lua/take.lua` cannot carry out: of buckets or slots
+   * @returns `undefined` for a take that `lua/take.lua` cannot carry out: of buckets or slots, or free
    */
   take(request: TakeRequest, until: number, record?: LoneRecord): LoneCall | undefined {
     const { subject, settingsRevision, costs, periods, id, hold } = request
     const takesSlot = (costs[this.#keys.schema.units.length] ?? 0) > 0
-    const plan = takesSlot ? undefined : this.#planOf(request)
+    const isFree = costs.every((cost) => cost === 0)
+    const plan = takesSlot || isFree ? undefined : this.#planOf(request)
     if (plan === undefined) return undefined
     const input = plan.input.slice(0, record === undefined ? -8 * OF_ID : undefined)
     const numbers = new Float64Array(input.buffer, plan.bytes)

@@ -92,7 +92,7 @@ for r = 1, count do
         since = opens - 1
       end
       if used < 0 or start <= since or start > latest then
-        if start > latest or used < CLOSED then return '' end
+        if start > latest or used < CLOSED or used > MAX_USED then return '' end
         -- A start identifies a window, so it is later than that of the window before.
         if opens <= start then opens = start + 1 end
         used, row[size + c], ends = 0, opens, ends or {}
