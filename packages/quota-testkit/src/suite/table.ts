@@ -20,7 +20,7 @@ export interface Table {
 }
 
 /** Returns the name of the store's layer for a layer and category. */
-export function layerName(layer: string, category: string): string {
+function layerName(layer: string, category: string): string {
   return `${layer}/${category}`
 }
 
