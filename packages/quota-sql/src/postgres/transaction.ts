@@ -81,7 +81,7 @@ function decide(step: Step, operations: readonly Operation[]): void {
   for (const operation of operations) operation.decide(step)
 }
 
-export function requestedBy(operations: readonly Operation[]): Requested {
+function requestedBy(operations: readonly Operation[]): Requested {
   const requested = new Requested()
   for (const { footprint } of operations) requested.add(footprint)
   return requested
@@ -106,7 +106,7 @@ async function lock(session: StepSession, requested: Requested, layouts: Layouts
 }
 
 /** Reads the rows and records of operations without locking. */
-export async function read(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
+async function read(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
   const [idNames, rowKeys] = [requested.idNames(), requested.rowKeys()]
   const widest = Math.max(0, ...[...requested.rows.values()].flatMap(({ layouts: of }) => of.map(widthOf)))
   // The open holds of an owner are complete once the lock of their number is held.
