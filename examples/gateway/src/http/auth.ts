@@ -8,7 +8,7 @@ export type Identify<Caller> = (credential: string) => Promise<Caller | undefine
 /** The longest credential that is checked, in characters. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
-/** Steps for paths that aren't public. Between them, callers whose requests keep failing are refused. */
+/** Steps for paths that aren't public. */
 export interface Authentication {
   /** Identifies the caller, and lets every request pass. */
   readonly identify: RequestHandler
