@@ -18,7 +18,7 @@ export function headOf(list: string): number {
 }
 
 /** The first bytes of the rows that use a list. */
-export function rowHead(list: string): Buffer {
+function rowHead(list: string): Buffer {
   const bytes = Buffer.alloc(5)
   bytes.writeUIntLE(headOf(list), 0, 5)
   return bytes
