@@ -16,7 +16,7 @@ let lost = 0
 const collected =
   typeof FinalizationRegistry === 'undefined'
     ? undefined
-    : new FinalizationRegistry<Logger>((logger) => wasLost(logger))
+    : /* @__PURE__ */ new FinalizationRegistry<Logger>((logger) => wasLost(logger))
 
 function wasLost(logger: Logger): void {
   lost++

@@ -1,16 +1,21 @@
 // SHA-256 (FIPS 180-4). Here and not from a library, because it must be synchronous, run without Node's modules, and fit
 // into the bundle's budget. A test compares it with Node's.
 
-const PRIMES: number[] = []
-for (let n = 2; PRIMES.length < 64; n++) if (PRIMES.every((prime) => n % prime !== 0)) PRIMES.push(n)
+const PRIMES: readonly number[] = /* @__PURE__ */ firstPrimes(64)
 
 /** The first 32 bits of a number's fraction. */
 function fraction(root: number): number {
   return ((root - Math.floor(root)) * 2 ** 32) | 0
 }
 
-const ROUNDS: readonly number[] = PRIMES.map((prime) => fraction(Math.cbrt(prime)))
-const START: readonly number[] = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)))
+const ROUNDS: readonly number[] = /* @__PURE__ */ PRIMES.map((prime) => fraction(Math.cbrt(prime)))
+const START: readonly number[] = /* @__PURE__ */ PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)))
+
+function firstPrimes(count: number): number[] {
+  const primes: number[] = []
+  for (let n = 2; primes.length < count; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n)
+  return primes
+}
 
 function turned(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits))

@@ -5,7 +5,7 @@ interface ForwardedRequest {
 }
 
 /** The properties of Express' requests that show whether it trusts proxies. */
-export interface ExpressRequest extends ForwardedRequest {
+interface ExpressRequest extends ForwardedRequest {
   readonly app: { get(name: string): unknown }
 }
 
@@ -23,7 +23,7 @@ export function expressProxyFault(req: ExpressRequest): ProxyFault | undefined {
 }
 
 /** The properties of Fastify's requests that show whether it trusts proxies. */
-export interface FastifyRequest extends ForwardedRequest {
+interface FastifyRequest extends ForwardedRequest {
   readonly ips?: readonly string[] | undefined
   readonly server: object
 }
