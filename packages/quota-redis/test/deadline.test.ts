@@ -1,4 +1,5 @@
 import { createQuota, definePolicy } from '@scoregw/quota'
+import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import Redis50 from 'ioredis50'
@@ -8,11 +9,11 @@ import { redisHttpStore } from '../src/http.ts'
 import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
+import { cleanupsOf, useCleanups } from './support/cleanups.ts'
 import { newestNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
-const { later, server, proxy: startProxy } = useCleanups()
+const { later, server } = useCleanups()
 
 const policy = definePolicy({
   operations: { read: { category: 'read', cost: 1 } },
@@ -55,9 +56,9 @@ const STORES: readonly (readonly [name: string, open: (port: number, times: Time
   ],
 ]
 
-function engineOn(store: RedisStore) {
+function engineOn(store: RedisStore, closeLater = later) {
   const quota = createQuota({ policy, store, failurePolicy: { read: 'closed' }, logger: false })
-  later(() => quota.close())
+  closeLater(() => quota.close())
   return quota
 }
 
@@ -91,21 +92,6 @@ describe.runIf(redisTests).each(STORES)('deadlines of a store by %s', (_, open) 
     expect(await waiting).toMatchObject({ allowed: true })
   })
 
-  it('a black hole ends calls at their deadline, by the failure policy, and the connection is replaced', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const store = open(proxy.port, {})
-    const quota = engineOn(store)
-    await store.ready()
-    await quota.consume(request)
-    proxy.blackHole(true)
-    const error = await quota.consume(request).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ code: 'quota_unavailable', cause: { code: 'store_error' } })
-    // Old connections stay in the hole: only new ones get through.
-    proxy.heal()
-    await vi.waitFor(() => quota.consume(request), { timeout: 15_000 })
-  })
-
   it('a server without room for another client says so', async () => {
     const redis = await server({ args: ['--maxclients', '2'] })
     const others = [new Redis({ port: redis.port }), new Redis({ port: redis.port })]
@@ -119,4 +105,29 @@ describe.runIf(redisTests).each(STORES)('deadlines of a store by %s', (_, open) 
     await others[0]!.config('SET', 'maxclients', '100')
     await vi.waitFor(() => store.ready(), { timeout: 15_000 })
   })
+})
+
+describe.runIf(redisTests).concurrent('black holes', () => {
+  it.for(STORES)(
+    'a black hole ends calls by %s at their deadline, and the silent connection is replaced',
+    async ([, open], { onTestFinished }) => {
+      const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const store = open(proxy.port, { deadlineMs: 500 })
+      const quota = engineOn(store, later)
+      await store.ready()
+      await quota.consume(request)
+      const sockets = proxy.openSockets()
+      proxy.blackHole(true)
+      const error = await quota.consume(request).catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'quota_unavailable', cause: { code: 'store_error' } })
+      // Old connections stay in the hole: only new ones get through.
+      proxy.heal()
+      // After a second of silence. A connection that is kept would never answer.
+      await withinOwnTime(8_000, () => quota.consume(request))
+      expect(await quota.consume(request)).toMatchObject({ allowed: true })
+      await vi.waitFor(() => expect(proxy.openSockets()).toBe(sockets), { timeout: 15_000 })
+    },
+  )
 })
