@@ -13,10 +13,10 @@ import { openDatabase } from './db/connect.ts'
 import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { readerOf } from './db/sqlite.ts'
-import { checksOf } from './health/readiness.ts'
+import { checksOf } from './health/health.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import type { Logger } from './log/logger.ts'
-import { gatewayMetrics, registerUsageMetrics } from './metrics/gateway-metrics.ts'
+import { gatewayMetrics } from './metrics/metrics.ts'
 import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
 import { type Counters, countersOf } from './quota/counters.ts'
@@ -28,7 +28,7 @@ import { createSources } from './sources/sources.ts'
 import { forgetRatingDays } from './sync/rating-days.ts'
 import { forgetSnapshots } from './sync/snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
-import { uploadService } from './uploads/upload-service.ts'
+import { UploadService } from './uploads/upload-service.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -105,9 +105,8 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
-  const metrics = gatewayMetrics(quota)
-  registerUsageMetrics(usage.recorder, metrics.registry)
-  const uploads = uploadService({ db, clock, logger, quota, recorder: usage.recorder })
+  const metrics = gatewayMetrics(quota, usage.recorder)
+  const uploads = new UploadService({ db, clock, logger, quota, recorder: usage.recorder })
   const overview = new Overview({ quota, clock, ...adaptive })
   const live = new LiveOverview(() => overview.read(), clock)
 

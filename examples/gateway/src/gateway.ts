@@ -9,7 +9,7 @@ import { lockDataDir } from './db/data-dir-lock.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
-import { metricsHandler } from './metrics/routes.ts'
+import { metricsHandler } from './metrics/metrics.ts'
 import { openToOthers } from './start/data-dir.ts'
 import { codesOf, StartError } from './start/start-error.ts'
 

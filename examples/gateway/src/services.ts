@@ -9,19 +9,19 @@ import { chartErrorBody, chartRoutes, chartRoutesWithDocument } from './charts/p
 import type { Config } from './config/config.ts'
 import { consolePages } from './console/console-pages.ts'
 import { jwtVerifier, userIdentifier } from './credentials/identify-user.ts'
-import { credentialRoutes } from './credentials/routes.ts'
 import type { ServiceCredentials } from './credentials/service-credentials.ts'
+import { credentialRoutes } from './credentials/service-credentials.ts'
 import type { Db } from './db/schema.ts'
 import { frontPage } from './front-pages/front-page.ts'
-import type { ReadinessCheck } from './health/readiness.ts'
-import { healthRoutes, probeRoutes } from './health/routes.ts'
+import type { ReadinessCheck } from './health/health.ts'
+import { healthRoutes, probeRoutes } from './health/health.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
 import type { Idempotency } from './idempotency/idempotency.ts'
 import type { Logger } from './log/logger.ts'
-import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
-import { metricsRoutes } from './metrics/routes.ts'
+import type { GatewayMetrics } from './metrics/metrics.ts'
+import { metricsRoutes } from './metrics/metrics.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway-document.ts'
 import type { LiveOverview } from './overview/live-overview.ts'
 import type { Overview } from './overview/overview.ts'
@@ -42,11 +42,9 @@ import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { Sources } from './sources/sources.ts'
-import { PlayerStatus } from './sync/player-status.ts'
 import { SYNC_BODY_LIMITS, syncRoutes } from './sync/routes.ts'
 import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
-import { SyncStatus } from './sync/sync-status.ts'
 import { uploadRoutes, upsertInParts } from './uploads/routes.ts'
 import type { UploadService } from './uploads/upload-service.ts'
 import { observeMetered, observeOutcomes } from './usage/observe-metered.ts'
@@ -56,9 +54,8 @@ import type { UsageRecorder } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
-import { GatewayTokens } from './users/gateway-tokens.ts'
+import { GatewayTokens, tokenRoutes } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
-import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
 
 /** The dependencies of the services. */
@@ -154,13 +151,10 @@ function administrationRoutes(deps: Parts, adminQuota: AdminQuota): Route[] {
 
 /** Score sync, for bots that report players' scores. */
 export function syncService(deps: Parts): RequestListener {
-  const { config, db, clock, checks, credentials, charts, sync } = deps
+  const { config, checks, credentials } = deps
   return createService({
     ...common(deps),
-    routes: syncRoutesWithDocument(
-      () => deps.addresses().sync,
-      [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
-    ),
+    routes: syncRoutesWithDocument(() => deps.addresses().sync, [...probeRoutes(checks), ...syncRoutes(deps)]),
     errorBody: syncErrorBody,
     bodyLimits: SYNC_BODY_LIMITS,
     // Its bodies are the large ones.

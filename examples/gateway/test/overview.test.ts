@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { SlidingCounts } from '../src/overview/decision-counts.ts'
 import { RequestRates, rateOf } from '../src/overview/request-rates.ts'
-import { SlidingCounts } from '../src/overview/sliding-counts.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }

@@ -1,7 +1,7 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { sharedCheck } from '../src/health/readiness.ts'
+import { sharedCheck } from '../src/health/health.ts'
 import { START, testGateway } from './support/gateway.ts'
 
 describe('/readyz', () => {

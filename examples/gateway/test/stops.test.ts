@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
-import { roomOnDisk } from '../src/health/readiness.ts'
+import { roomOnDisk } from '../src/health/health.ts'
 import { listen } from '../src/http/listener.ts'
 import { ENTRY, tempDir, testGateway } from './support/gateway.ts'
 

@@ -17,7 +17,7 @@ export interface Deed {
   readonly after: object | null
 }
 
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'settings.change',
   'user-quota.change',
   'quota.reset',

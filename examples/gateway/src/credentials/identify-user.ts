@@ -1,12 +1,12 @@
 import type { Clock } from '@scoregw/quota'
-import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { JwtConfig } from '../config/config.ts'
 import { HttpError } from '../http/http-error.ts'
+import { readText } from '../http/read-text.ts'
 import type { StoredUser } from '../http/request-context.ts'
 import { TOKEN_PREFIX } from '../users/tokens.ts'
 import { userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { KeysUnavailable, type RemoteKeysOptions, remoteKeys } from './remote-keys.ts'
 
 /**
  * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. A valid JWT creates its user on
@@ -81,4 +81,82 @@ function unidentified(error: unknown): undefined {
 function cannotBeChecked(cause: unknown): HttpError {
   const msg = "The credential can't be checked right now. Try again."
   return new HttpError('quota_unavailable', msg, { retryAfterSeconds: RETRY_SECONDS, cause })
+}
+
+/** How long the keys' server may take for its whole response, in milliseconds. */
+const TIMEOUT_MS = 2_000
+/** The largest set of keys, in bytes. */
+const MAX_BYTES = 262_144
+/** How long keys are cached. Also the minimum time between two fetches for an unknown key. */
+const MAX_AGE_MS = 600_000
+const COOLDOWN_MS = 10_000
+/** How long to wait before calling a failed server again. Anyone can send a token that triggers a call. */
+const PAUSE_MS = 1_000
+/** How long cached keys are used while their server fails. */
+const KEPT_MS = 3_600_000
+
+/** The keys cannot be fetched, so tokens cannot be verified. */
+class KeysUnavailable extends Error {
+  override readonly name: string = 'KeysUnavailable'
+}
+
+interface RemoteKeysOptions {
+  readonly timeoutMs?: number | undefined
+  readonly cooldownMs?: number | undefined
+}
+
+/**
+ * Public keys behind an address, fetched on demand. `get` throws {@link KeysUnavailable} and jose's errors. `isFailing`:
+ * whether the last fetch failed; an unknown key may then be a new one.
+ */
+function remoteKeys(
+  address: string,
+  clock: Clock,
+  { timeoutMs = TIMEOUT_MS, cooldownMs = COOLDOWN_MS }: RemoteKeysOptions = {},
+) {
+  let kept: { readonly text: string; readonly at: number } | undefined
+  let failure: { readonly error: unknown; readonly at: number } | undefined
+
+  const fetchKeys = async (url: string, init: RequestInit): Promise<string> => {
+    if (failure !== undefined && clock.now() - failure.at < PAUSE_MS) throw failure.error
+    try {
+      const text = await keysText(await fetch(url, init))
+      kept = { text, at: clock.now() }
+      failure = undefined
+      return text
+    } catch (error) {
+      failure = { error, at: clock.now() }
+      throw error
+    }
+  }
+
+  const get = createRemoteJWKSet(new URL(address), {
+    timeoutDuration: timeoutMs,
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: MAX_AGE_MS,
+    async [customFetch](url, init) {
+      try {
+        return new Response(await fetchKeys(url, init))
+      } catch (error) {
+        if (kept !== undefined && clock.now() - kept.at < KEPT_MS) return new Response(kept.text)
+        throw new KeysUnavailable('the keys for JWTs cannot be fetched', { cause: error })
+      }
+    },
+  })
+  return { get, isFailing: () => failure !== undefined }
+}
+
+/** @throws if the response isn't a set of keys */
+async function keysText(response: Response): Promise<string> {
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`the server of the keys answered ${response.status}`)
+  }
+  const text = await readText(response, MAX_BYTES)
+  try {
+    createLocalJWKSet(JSON.parse(text))
+  } catch (error) {
+    throw new Error('the server of the keys answered with something else', { cause: error })
+  }
+  return text
 }

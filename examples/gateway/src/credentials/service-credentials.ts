@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
+import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Holder } from '../http/request-context.ts'
-import { isSameHash, newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
-import { userIdSchema } from '../users/user.ts'
+import { type Route, route } from '../http/route.ts'
+import { DEMO_LABEL, isSameHash, newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
+import { nameSchema, userIdSchema } from '../users/user.ts'
 
 /** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */
 export type Service = 'sync' | 'charts'
@@ -146,4 +148,94 @@ export class ServiceCredentials {
 function hasFormOf(service: Service, credential: string): boolean {
   if (service === 'charts') return credential.startsWith(PREFIXES.charts)
   return !credential.startsWith(TOKEN_PREFIX) && !credential.startsWith(PREFIXES.charts)
+}
+
+const issueBody = z.strictObject({
+  // Credentials with the demo's name are deleted with the demo.
+  name: nameSchema.refine((name) => name !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's credential`),
+})
+
+const listAnswer = z.object({
+  items: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.iso.datetime() })),
+})
+
+interface Words {
+  /** In names of operations: `listBots`, `issueBot`. */
+  readonly id: string
+  readonly one: string
+  readonly many: string
+}
+
+/** Bots' tokens and chart keys, for administrators. */
+export function credentialRoutes(credentials: ServiceCredentials): Route[] {
+  return [
+    ...routesOf(credentials, 'sync', '/admin/bots', { id: 'Bot', one: "a bot's token", many: 'Bots of score sync' }),
+    ...routesOf(credentials, 'charts', '/admin/chart-keys', {
+      id: 'ChartKey',
+      one: 'a chart key',
+      many: 'Keys of the chart preview',
+    }),
+  ]
+}
+
+function routesOf(credentials: ServiceCredentials, service: Service, path: string, words: Words): Route[] {
+  const tag = 'Administration'
+  return [
+    route({
+      method: 'get',
+      path,
+      docs: {
+        id: `list${words.id}s`,
+        tag,
+        summary: words.many,
+        description: 'Ids and names. A credential itself is only shown when it is issued.',
+      },
+      access: 'admin',
+      answer: listAnswer,
+      async handle() {
+        const items = (await credentials.list(service)).map((each) => {
+          return { ...each, createdAt: new Date(each.createdAt).toISOString() }
+        })
+        return { body: { items } }
+      },
+    }),
+    route({
+      method: 'post',
+      path,
+      docs: {
+        id: `issue${words.id}`,
+        tag,
+        summary: `Issue ${words.one}, which is only shown this time`,
+        description: "Only its hash is stored, so a lost one can't be recovered.",
+        statuses: [201],
+        example: { name: 'nightly' },
+        errors: ['conflict'],
+      },
+      access: 'admin',
+      body: issueBody,
+      answer: z.object({ id: z.string(), token: z.string() }),
+      async handle({ input: { name }, user }) {
+        return { status: 201, body: await credentials.issue(service, name, user.id) }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${path}/:id`,
+      docs: {
+        id: `revoke${words.id}`,
+        tag,
+        summary: `Revoke ${words.one}`,
+        description: 'It stops working immediately.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: z.string().describe("The credential's id, not the credential itself.") }),
+      answer: z.undefined(),
+      async handle({ params: { id }, user }) {
+        const isRevoked = await credentials.revoke(service, id, user.id)
+        if (!isRevoked) throw new HttpError('not_found', 'There is no such credential.')
+        return { status: 204 }
+      },
+    }),
+  ]
 }

@@ -1,10 +1,11 @@
 import type { RequestListener } from 'node:http'
+import { QUOTA_HEADER_NAMES } from '@scoregw/quota/http'
 import compression from 'compression'
+import cors from 'cors'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import helmet from 'helmet'
 import type { Logger } from '../log/logger.ts'
 import type { Authentication } from './auth.ts'
-import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandlers, gatewayErrorBody } from './error-handler.ts'
 import { HttpError } from './http-error.ts'
 import { limitInFlight } from './in-flight-limit.ts'
@@ -137,4 +138,42 @@ function factsOf(req: Request, res: Response): Record<string, unknown> {
 /** Health probes come every few seconds, so they are logged at `debug` only. */
 function levelOf({ path }: Request, { statusCode }: Response): 'debug' | 'info' {
   return (path === '/healthz' || path === '/readyz') && statusCode < 400 ? 'debug' : 'info'
+}
+
+/** Methods that other origins' pages may use, besides those that any page may. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Bot-Token',
+  'X-API-Key',
+  'Content-Type',
+  'If-Match',
+  'If-None-Match',
+  'Idempotency-Key',
+  'X-Request-Id',
+]
+/** Header fields of a response that they may read, besides those that any page may. */
+const ANSWER_HEADERS = [...QUOTA_HEADER_NAMES, 'ETag', 'X-Request-Id', 'Idempotency-Replayed']
+/** How long a browser may cache a preflight, in seconds. */
+const MAX_AGE_SECONDS = 600
+
+/**
+ * Lets pages of the given origins call the service, without cookies. Other origins get no CORS headers. The origins are
+ * read for each request.
+ */
+function crossOrigin(origins: () => readonly string[]): RequestHandler {
+  return Router()
+    .use((_req, res, next) => {
+      if (origins().length > 0) res.vary('Origin')
+      next()
+    })
+    .use(
+      cors({
+        origin: (given, callback) => callback(null, given !== undefined && origins().includes(given)),
+        methods: METHODS,
+        allowedHeaders: REQUEST_HEADERS,
+        exposedHeaders: ANSWER_HEADERS,
+        maxAge: MAX_AGE_SECONDS,
+      }),
+    )
 }

@@ -1,7 +1,6 @@
 import type { Clock, Quota } from '@scoregw/quota'
 import { type TopSubjects, topSubjects } from '@scoregw/quota/top'
 import type { OperationName } from '../quota/policy.ts'
-import { SLIDING_MINUTES, SlidingCounts } from './sliding-counts.ts'
 
 /** The number of refusals by a limit. */
 export interface LimitRefusals {
@@ -24,7 +23,7 @@ export class DecisionCounts {
     this.#clock = clock
     this.#refusals = new SlidingCounts(clock.now())
     this.#degraded = new SlidingCounts(clock.now())
-    this.top = topSubjects({ quota, clock, periodMs: SLIDING_MINUTES * 60_000 })
+    this.top = topSubjects({ quota, clock, periodMs: MINUTES * 60_000 })
     this.#stops = [
       quota.on('refused', ({ binding: { layer, scope, category, window } }) => {
         this.#refusals.add(JSON.stringify([layer, scope, category, window]), clock.now())
@@ -56,4 +55,53 @@ export class DecisionCounts {
     this.top.stop()
     for (const stop of this.#stops) stop()
   }
+}
+
+/** How many minutes are counted, including the current one. */
+const MINUTES = 10
+
+/** Counts of the last ten minutes by name. The policy defines the names, so they are few. */
+export class SlidingCounts {
+  readonly #counts = new Map<string, Float64Array>()
+  #minute: number
+
+  /** @param now epoch milliseconds */
+  constructor(now: number) {
+    this.#minute = minuteOf(now)
+  }
+
+  add(name: string, now: number): void {
+    this.#advance(now)
+    const counts = this.#counts.get(name) ?? new Float64Array(MINUTES)
+    const at = this.#minute % MINUTES
+    counts[at] = (counts[at] ?? 0) + 1
+    this.#counts.set(name, counts)
+  }
+
+  /** Returns the names with a count above 0, and their counts. */
+  all(now: number): [name: string, count: number][] {
+    this.#advance(now)
+    const sums = [...this.#counts].map(([name, counts]): [string, number] => [name, counts.reduce((a, b) => a + b, 0)])
+    return sums.filter(([, count]) => count > 0)
+  }
+
+  /** Returns when the counts start, in epoch milliseconds. */
+  sinceAt(now: number): number {
+    this.#advance(now)
+    return (this.#minute - MINUTES + 1) * 60_000
+  }
+
+  #advance(now: number): void {
+    const minute = minuteOf(now)
+    if (minute <= this.#minute) return
+    const passed = Math.min(MINUTES, minute - this.#minute)
+    this.#minute = minute
+    for (const counts of this.#counts.values()) {
+      for (let each = 0; each < passed; each++) counts[(minute - each) % MINUTES] = 0
+    }
+  }
+}
+
+function minuteOf(now: number): number {
+  return Math.floor(now / 60_000)
 }

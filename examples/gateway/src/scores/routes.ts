@@ -12,9 +12,8 @@ import {
   upsertAnswer,
   upsertBody,
 } from './bodies.ts'
-import type { ChartedPlay } from './resolve-plays.ts'
 import type { Play } from './score.ts'
-import type { ScoreService } from './score-service.ts'
+import type { ChartedPlay, ScoreService } from './score-service.ts'
 
 /** An upsert's scores. With a session, they are a part of an upload. */
 interface Upsert {

@@ -1,11 +1,14 @@
+import type { Clock } from '@scoregw/quota'
+import type { ChartRepository } from '../charts/chart-repository.ts'
+import type { Db } from '../db/schema.ts'
 import type { ErrorCode } from '../http/http-error.ts'
 import type { BodyLimits } from '../http/json-body.ts'
 import { type Route, route } from '../http/route.ts'
 import { snapshotAnswer, snapshotParams, snapshotQuery, syncAnswer, syncBody, syncBodyForm } from './bodies.ts'
 import { playerAnswer, playerParams, summaryAnswer, trendAnswer, trendQuery } from './player-bodies.ts'
-import type { PlayerStatus } from './player-status.ts'
+import { PlayerStatus } from './player-status.ts'
+import { snapshotStatus } from './snapshots.ts'
 import type { SyncService } from './sync-service.ts'
-import type { SyncStatus } from './sync-status.ts'
 
 const ERRORS = [
   'chunk_conflict',
@@ -26,8 +29,16 @@ const EXAMPLE = {
   records: [{ song_id: 10_106, level_index: 3, achievements: 100.5, dxScore: 2871, fc: 'fc', fs: 'fs' }],
 }
 
+interface SyncDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly charts: ChartRepository
+  readonly sync: SyncService
+}
+
 /** Storing scores, and reporting what has arrived. */
-export function syncRoutes(service: SyncService, status: SyncStatus, players: PlayerStatus): Route[] {
+export function syncRoutes({ db, clock, charts, sync }: SyncDeps): Route[] {
+  const players = new PlayerStatus({ db, charts, clock })
   return [
     route({
       method: 'post',
@@ -44,7 +55,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
       body: syncBody,
       answer: syncAnswer,
       async handle({ input }) {
-        return { body: await service.sync(input) }
+        return { body: await sync.sync(input) }
       },
     }),
     route({
@@ -61,7 +72,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
       query: snapshotQuery,
       answer: snapshotAnswer,
       async handle({ params: { snapshotId }, query: { qq } }) {
-        return { body: await status.snapshot(snapshotId, qq) }
+        return { body: await snapshotStatus(db, clock, snapshotId, qq) }
       },
     }),
     route({

@@ -1,11 +1,15 @@
 import type { Clock } from '@scoregw/quota'
 import type { Selectable } from 'kysely'
+import type * as z from 'zod'
 import type { Chore } from '../chores.ts'
 import type { Db, SyncSnapshotTable } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { snapshotAnswer } from './bodies.ts'
+import { linkedUser } from './player-turns.ts'
 import type { RecordFault } from './records.ts'
 
 /** How long a snapshot stays open without a chunk, in milliseconds. */
-export const SNAPSHOT_IDLE_MS = 30 * 60_000
+const SNAPSHOT_IDLE_MS = 30 * 60_000
 
 /** The result of a chunk, the same in every response to it. */
 export interface ChunkResult {
@@ -133,4 +137,45 @@ export function forgetSnapshots(db: Db, clock: Clock): Chore {
         .execute()
     },
   }
+}
+
+type SnapshotStatus = z.output<typeof snapshotAnswer>
+
+/**
+ * What has arrived of a snapshot.
+ *
+ * @throws {HttpError} `not_found`; `conflict` if several players have one with that id and no player is named
+ */
+export async function snapshotStatus(
+  db: Db,
+  clock: Clock,
+  id: string,
+  qq: number | undefined,
+): Promise<SnapshotStatus> {
+  const row = await findAnywhere(db, id, qq)
+  const chunks = await new Snapshots(db, row.qq).chunks(id)
+  const status = stateOf(row, await linkedUser(db, row.qq), clock.now())
+  return {
+    snapshot_id: id,
+    qq: row.qq,
+    status,
+    full_snapshot: row.is_full === 1,
+    chunk_total: row.chunk_total,
+    chunks: chunks.map(({ index, checksum }) => ({ chunk_index: index, checksum })),
+    missing: missingChunks(row.chunk_total, chunks),
+    expires_at: status === 'ok' ? null : new Date(row.touched_at + SNAPSHOT_IDLE_MS).toISOString(),
+  }
+}
+
+async function findAnywhere(db: Db, id: string, qq: number | undefined): Promise<SnapshotRow> {
+  const all = db.selectFrom('sync_snapshots').selectAll().where('id', '=', id)
+  const [row, other] = await (qq === undefined ? all : all.where('qq', '=', qq)).limit(2).execute()
+  if (row === undefined) throw new HttpError('not_found', 'There is no such snapshot.')
+  if (other === undefined) return row
+  throw new HttpError('conflict', 'Several players have a snapshot of that id: add ?qq= and the player.')
+}
+
+function stateOf(row: SnapshotRow, userId: string | null, now: number): SnapshotStatus['status'] {
+  if (row.state === 'finished') return 'ok'
+  return isExpired(row, userId, now) ? 'expired' : 'partial'
 }

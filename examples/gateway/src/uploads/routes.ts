@@ -1,9 +1,70 @@
-import { instantText } from '../http/instant.ts'
-import { type Route, route, success } from '../http/route.ts'
+import * as z from 'zod'
+import { instantText, isoInstant } from '../http/instant.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
 import { refusalReply } from '../quota/metered.ts'
 import type { KeepPart } from '../scores/routes.ts'
-import { checkAnswer, checkBody, checkedShown, checkQuery, createAnswer, createBody, createdShown } from './bodies.ts'
-import type { UploadService } from './upload-service.ts'
+import { MOST_SCORES, type Upload } from './upload.ts'
+import type { CheckedUpload, UploadService } from './upload-service.ts'
+
+const EXPECTED_ERROR = `expected a whole number from 1 to ${MOST_SCORES}`
+
+const sessionId = z
+  .uuid('expected the sessionId of an upload session')
+  .describe('The id from `POST /v1/upsert/session`.')
+
+const createBody = z.object({
+  expected: z
+    .int(EXPECTED_ERROR)
+    .min(1, EXPECTED_ERROR)
+    .max(MOST_SCORES, EXPECTED_ERROR)
+    .nullish()
+    .describe('How many scores you will send. Absent: the check ends the upload.'),
+})
+
+const createAnswer = envelope(z.object({ sessionId: z.uuid(), expiresAt: isoInstant, expected: z.int().nullable() }))
+
+const checkBody = z.object({ sessionId })
+
+const checkQuery = z.object({
+  sync: z.enum(['0', '1'], 'expected 0 or 1').default('0').describe('`1`: respond when it is done.'),
+})
+
+const count = z.int().min(0)
+
+const checkAnswer = envelope(
+  z.object({
+    sessionId: z.uuid(),
+    status: z
+      .enum(['open', 'storing', 'done'])
+      .describe('`open`: not complete; `storing`: check again; `done`: stored and charged.'),
+    expiresAt: isoInstant.nullable().describe("When an open session expires; `null`: it doesn't."),
+    expected: z.int().nullable(),
+    receivedMusicCount: count.describe('Scores received, of different charts.'),
+    uploadedMusicCount: count.nullable().describe('Scores that were created or updated; `null`: not known yet.'),
+    skippedMusicCount: count.nullable().describe('Scores that already existed and are equal.'),
+    tokensCharged: count.nullable().describe('The charge for all scores; `null`: not charged yet.'),
+  }),
+)
+
+function statusOf(isOpen: boolean, state: Upload['state']): 'open' | 'storing' | 'done' {
+  if (isOpen) return 'open'
+  return state === 'done' ? 'done' : 'storing'
+}
+
+function checkedShown(upload: CheckedUpload): z.output<typeof checkAnswer>['businessData'] {
+  const { id, state, isStoring, expiresAt, expected, received, uploaded, skipped, charged } = upload
+  const isOpen = state === 'open' && !isStoring
+  return {
+    sessionId: id,
+    status: statusOf(isOpen, state),
+    expiresAt: isOpen ? instantText(expiresAt) : null,
+    expected,
+    receivedMusicCount: received,
+    uploadedMusicCount: uploaded,
+    skippedMusicCount: skipped,
+    tokensCharged: charged,
+  }
+}
 
 /** Routes to start and finish an upload. The parts are sent to `POST /v1/music/upsert`. */
 export function uploadRoutes(uploads: UploadService): Route[] {
@@ -23,7 +84,8 @@ export function uploadRoutes(uploads: UploadService): Route[] {
       body: createBody,
       answer: createAnswer,
       async handle({ user, input: { expected = null } }) {
-        return { body: success(createdShown(await uploads.create(user.id, expected))) }
+        const { id, expiresAt } = await uploads.create(user.id, expected)
+        return { body: success({ sessionId: id, expiresAt: instantText(expiresAt), expected }) }
       },
     }),
     route({

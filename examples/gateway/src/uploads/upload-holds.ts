@@ -1,5 +1,15 @@
-import { type Decision, type Quota, QuotaError, type RefusedDecision, type ResumedReservation } from '@scoregw/quota'
+import { randomUUID } from 'node:crypto'
+import {
+  type Clock,
+  type Decision,
+  type Quota,
+  QuotaError,
+  type RefusedDecision,
+  type ResumedReservation,
+} from '@scoregw/quota'
 import type { OperationName } from '../quota/policy.ts'
+import type { Metered, UsageRecorder } from '../usage/usage-recorder.ts'
+import { refusingLimit } from '../usage/usage-records.ts'
 import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
 
 const OPERATION = 'music.upsert' satisfies OperationName
@@ -18,16 +28,16 @@ export class HoldGone extends Error {
   override readonly name = 'HoldGone'
 }
 
-/** The tokens of sessions: held while scores arrive, then charged once by any process. */
+/** The tokens of sessions: held while scores arrive, then charged once by any process. Users see both in their usage. */
 export class UploadHolds {
   readonly #quota: Quota<OperationName>
+  readonly #recorder: UsageRecorder
+  readonly #clock: Clock
 
-  constructor(quota: Quota<OperationName>) {
+  constructor(quota: Quota<OperationName>, recorder: UsageRecorder, clock: Clock) {
     this.#quota = quota
-  }
-
-  get category(): string {
-    return this.#quota.policy.operations[OPERATION].category
+    this.#recorder = recorder
+    this.#clock = clock
   }
 
   /**
@@ -36,6 +46,16 @@ export class UploadHolds {
    * @throws {HoldGone}
    */
   async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
+    const cover = await this.#cover(upload, scores)
+    if ('allowed' in cover) {
+      const { now: at, cost, settingsVersion } = cover
+      const refusal = refusingLimit(cover)
+      this.#record(upload.userId, 0, { at, cost, settingsVersion, status: 429, error: 'quota_exceeded', refusal })
+    }
+    return cover
+  }
+
+  async #cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
     const { price, tokens, holdToken, userId } = upload
     if (price === null) return this.#reserve(userId)
     const needed = tokensOf(price, scores)
@@ -84,6 +104,27 @@ export class UploadHolds {
       if (isGone(error)) return 0
       throw error
     }
+  }
+
+  /** Records the final charge. */
+  recordCharge(userId: string, tokens: number): void {
+    const at = this.#clock.now()
+    this.#record(userId, tokens, { at, cost: tokens, settingsVersion: null, status: 200, error: null, refusal: null })
+  }
+
+  #record(
+    userId: string,
+    tokens: number,
+    facts: Pick<Metered, 'at' | 'cost' | 'settingsVersion' | 'status' | 'error' | 'refusal'>,
+  ): void {
+    const { category } = this.#quota.policy.operations[OPERATION]
+    const charged = (): number => tokens
+    this.#recorder.record({
+      ...{ id: randomUUID(), userId, operation: OPERATION, category },
+      ...facts,
+      charged,
+      isOver: () => true,
+    })
   }
 
   /** Refunds the tokens. An expired hold is refunded already. */

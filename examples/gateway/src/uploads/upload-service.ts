@@ -8,7 +8,6 @@ import type { Logger } from '../log/logger.ts'
 import type { OperationName } from '../quota/policy.ts'
 import type { Play } from '../scores/score.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
-import { HeldUsage } from './held-usage.ts'
 import { storeUpload } from './store-upload.ts'
 import { type ClaimedUpload, isComplete, MOST_OPEN, MOST_SCORES, SESSION_MS, type Upload } from './upload.ts'
 import { HoldGone, UploadHolds } from './upload-holds.ts'
@@ -23,32 +22,12 @@ const CHORE_MS = 5_000
 /** Sessions per run of the chore. */
 const CHORE_SESSIONS = 50
 
-export interface UploadServiceOptions {
+interface UploadDeps {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
-  readonly uploads: UploadRepository
-  readonly holds: UploadHolds
-  readonly usage: HeldUsage
-}
-
-/** Uploads in parts with the parts of a gateway. */
-export function uploadService({
-  db,
-  clock,
-  logger,
-  quota,
-  recorder,
-}: Pick<UploadServiceOptions, 'db' | 'clock' | 'logger'> & {
   readonly quota: Quota<OperationName>
   readonly recorder: UsageRecorder
-}): UploadService {
-  return new UploadService({
-    ...{ db, clock, logger },
-    uploads: new UploadRepository(db, clock),
-    holds: new UploadHolds(quota),
-    usage: new HeldUsage(recorder, clock),
-  })
 }
 
 /** The result of a check. `isStoring`: the scores are being stored and charged. */
@@ -59,11 +38,15 @@ export type CheckedUpload = Upload & { readonly isStoring: boolean }
  * a time has a session. If a call stops halfway, its next call or any process's chore continues.
  */
 export class UploadService {
-  readonly #options: UploadServiceOptions
+  readonly #options: Pick<UploadDeps, 'db' | 'clock' | 'logger'> & {
+    readonly uploads: UploadRepository
+    readonly holds: UploadHolds
+  }
   readonly #underWay = new Set<Promise<unknown>>()
 
-  constructor(options: UploadServiceOptions) {
-    this.#options = options
+  constructor({ db, clock, logger, quota, recorder }: UploadDeps) {
+    const uploads = new UploadRepository(db, clock)
+    this.#options = { db, clock, logger, uploads, holds: new UploadHolds(quota, recorder, clock) }
   }
 
   /** @throws {HttpError} `conflict` if the user has the maximum number of sessions */
@@ -83,7 +66,7 @@ export class UploadService {
    * @throws {HttpError} `not_found`, `conflict`, `session_expired`, `validation_failed`
    */
   async add(userId: string, id: string, plays: readonly Play[]): Promise<Upload | RefusedDecision> {
-    const { clock, uploads, holds, usage } = this.#options
+    const { clock, uploads, holds } = this.#options
     await this.#ownedBy(userId, id)
     return this.#claimed(id, async (claimed) => {
       await this.#requireOpen(claimed)
@@ -96,10 +79,7 @@ export class UploadService {
         ])
       }
       const cover = await this.#orExpired(claimed, () => holds.cover(claimed, received))
-      if ('allowed' in cover) {
-        usage.refused({ userId, operation: 'music.upsert', category: holds.category }, cover)
-        return cover
-      }
+      if ('allowed' in cover) return cover
       const expiresAt = clock.now() + SESSION_MS
       const { price, tokens, holdToken: hold_token } = cover
       await uploads.add(claimed, plays, { received, price, tokens, hold_token, expires_at: expiresAt })
@@ -190,12 +170,12 @@ export class UploadService {
 
   /** Stores the scores unless they are stored, then charges them. Both happen once, and never only one of them. */
   async #finish(claimed: ClaimedUpload): Promise<CheckedUpload> {
-    const { db, clock, uploads, holds, usage } = this.#options
+    const { db, clock, uploads, holds } = this.#options
     const stored: Upload =
       claimed.state === 'stored' ? claimed : { ...claimed, state: 'stored', ...(await storeUpload(db, clock, claimed)) }
     const charged = await holds.charge(stored)
     await uploads.release(claimed, { state: 'done', charged, hold_token: null })
-    usage.charged({ userId: claimed.userId, operation: 'music.upsert', category: holds.category }, charged)
+    holds.recordCharge(claimed.userId, charged)
     return { ...stored, state: 'done', charged, isStoring: false }
   }
 

@@ -4,8 +4,8 @@ import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
 import type { Request, RequestHandler, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
 import type { ObserveMetered } from '../quota/metered.ts'
-import { refusingLimit, type UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
+import { refusingLimit, type UsageRecord } from './usage-records.ts'
 
 /** The status of a request whose client disconnected before the response. */
 const HUNG_UP = 499

@@ -4,9 +4,8 @@ import { dayText, lastBeijingDays } from '../beijing-day.ts'
 import { isoInstant } from '../http/instant.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import type { UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
-import type { UsageCursor, UsageRecords } from './usage-records.ts'
+import type { UsageCursor, UsageRecord, UsageRecords } from './usage-records.ts'
 
 const MAX_DAYS = 30
 const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`

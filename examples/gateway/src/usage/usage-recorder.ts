@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@scoregw/quota'
 import type { Chore } from '../chores.ts'
-import type { UsageRecord } from './usage-record.ts'
-import type { UsageRecords } from './usage-records.ts'
+import type { UsageRecord, UsageRecords } from './usage-records.ts'
 
 /** The most requests that can wait to be written. */
 const MOST_WAITING = 10_000

@@ -1,0 +1,103 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Quota } from '@scoregw/quota'
+import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
+import type { Request, RequestHandler } from 'express'
+import { Counter, Histogram, Registry } from 'prom-client'
+import * as z from 'zod'
+import { type Route, route } from '../http/route.ts'
+import type { OperationName } from '../quota/policy.ts'
+
+/** Seconds: from fast responses to slow score services. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** The metrics of a gateway for Prometheus. */
+export interface GatewayMetrics {
+  readonly registry: Registry
+  /** Measures the duration of each request. */
+  readonly observe: RequestHandler
+  /** Stops counting. */
+  close(): void
+}
+
+/**
+ * Makes metrics of requests by method, route and status, of the quota's decisions, and of usage records that were
+ * dropped. The last are read when Prometheus scrapes.
+ */
+export function gatewayMetrics(quota: Quota<OperationName>, usage: { readonly dropped: number }): GatewayMetrics {
+  const registry = new Registry()
+  const close = registerQuotaMetrics({ quota, registry })
+  const duration = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of requests by route. Those without a route share one label.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers: [registry],
+  })
+  const dropped = new Counter({
+    name: 'score_gateway_usage_records_dropped_total',
+    help: 'Metered requests that were not recorded because too many were waiting for the database',
+    registers: [],
+    collect() {
+      this.reset()
+      this.inc(usage.dropped)
+    },
+  })
+  registry.registerMetric(dropped)
+  return {
+    registry,
+    close,
+    observe(req, res, next) {
+      const end = duration.startTimer()
+      res.once('close', () => end({ method: req.method, route: routeOf(req), status: res.statusCode }))
+      next()
+    },
+  }
+}
+
+/** The route's path and not the request's, because a label must have few values. */
+function routeOf(req: Request): string {
+  const route = req.route as { readonly path?: unknown } | undefined
+  return typeof route?.path === 'string' ? route.path : 'none'
+}
+
+/** Metrics for administrators, for gateways whose metrics have no port of their own. */
+export function metricsRoutes(registry: Registry): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/metrics',
+      docs: {
+        id: 'metrics',
+        tag: 'Administration',
+        summary: 'Metrics for Prometheus',
+        description: 'In the text format of Prometheus.',
+      },
+      access: 'admin',
+      answer: z.string(),
+      answerType: 'text/plain',
+      async handle() {
+        return { body: await registry.metrics() }
+      },
+    }),
+  ]
+}
+
+/** Serves `GET /metrics` to anyone who can reach its port. */
+export function metricsHandler(registry: Registry): RequestListener {
+  return (req, res) => {
+    answer(registry, req, res).catch(() => res.writeHead(500).end())
+  }
+}
+
+async function answer(registry: Registry, { method, url }: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (url !== '/metrics') {
+    res.writeHead(404).end()
+    return
+  }
+  if (method !== 'GET') {
+    res.writeHead(405, { Allow: 'GET' }).end()
+    return
+  }
+  const text = await registry.metrics()
+  res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
+}
