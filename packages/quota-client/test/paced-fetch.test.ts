@@ -100,6 +100,23 @@ describe('waits of pacedFetch', () => {
     expect(timeline.waiting).toBe(0)
   })
 
+  it.each([
+    ['limits', 200, (seconds: number) => ({ RateLimit: `"a";r=0;t=${seconds}` })],
+    ['a refusal', 429, (seconds: number) => ({ 'Retry-After': String(seconds) })],
+  ])('a wait after %s lasts up to 90 seconds by default', async (_, status, headers) => {
+    const timeline = new Timeline()
+    const short = script([status, headers(90)])
+    const paced = pacedFetch(short.fetch, { clock: timeline, random: () => 0 })
+    await timeline.finish(paced(URL_OF_API))
+    await timeline.finish(paced(URL_OF_API))
+    expect(timeline.now()).toBe(90_000)
+    const long = script([status, headers(91)])
+    const tooLong = pacedFetch(long.fetch, { clock: timeline, random: () => 0 })
+    expect((await timeline.finish(tooLong(URL_OF_API))).status).toBe(status)
+    await expect(timeline.finish(tooLong(URL_OF_API))).rejects.toThrow(QuotaWaitError)
+    expect([long.asked.length, timeline.now()]).toEqual([1, 90_000])
+  })
+
   it('an aborted signal ends a wait immediately and leaves no timer', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
@@ -283,7 +300,8 @@ describe('pacedFetch after refusals', () => {
 
   it.each([
     ['x-should-retry: false', { 'x-should-retry': 'false' }, 'try later'],
-    ['insufficient_quota', json, '{"error":{"code":"insufficient_quota","type":"insufficient_quota"}}'],
+    ['code: insufficient_quota', json, '{"error":{"code":"insufficient_quota"}}'],
+    ['type: insufficient_quota', json, '{"error":{"type":"insufficient_quota","code":null}}'],
     ['retryable: false', json, '{"error":"quota_exceeded","retryable":false}'],
     ['retryable: false in a problem', { 'content-type': 'application/problem+json' }, '{"retryable":false}'],
     ['retryable: false in an error', json, '{"error":{"retryable":false}}'],
@@ -297,16 +315,26 @@ describe('pacedFetch after refusals', () => {
       },
       { clock: timeline },
     )
-    const response = await paced(URL_OF_API)
+    const response = await timeline.finish(paced(URL_OF_API))
     expect([response.status, await response.text(), sent, timeline.now()]).toEqual([429, body, 1, 0])
+  })
+
+  it('x-should-retry: false holds for one request alone: later calls wait', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([429, { 'x-should-retry': 'false', 'Retry-After': '7' }])
+    const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
+    expect((await timeline.finish(paced(URL_OF_API))).status).toBe(429)
+    expect([asked.length, timeline.now()]).toEqual([1, 0])
+    expect((await timeline.finish(paced(URL_OF_API))).status).toBe(200)
+    expect([asked.length, timeline.now()]).toEqual([2, 7000])
   })
 
   it('a refusal that waiting doesn’t help delays no other call', async () => {
     const timeline = new Timeline()
     const answers = [new Response('{"retryable":false}', { status: 429, headers: json }), new Response('ok')]
     const paced = pacedFetch(async () => answers.shift() ?? new Response(), { clock: timeline })
-    await paced(URL_OF_API)
-    expect(await (await paced(URL_OF_API)).text()).toBe('ok')
+    await timeline.finish(paced(URL_OF_API))
+    expect(await (await timeline.finish(paced(URL_OF_API))).text()).toBe('ok')
     expect(timeline.now()).toBe(0)
   })
 
