@@ -18,12 +18,6 @@ export function withCells({ units, layers }: StoreSchema, cells: readonly CellSc
   return uniform(units, cells, layers)
 }
 
-/** Returns the same schema with rows of its own. */
-export function apart(schema: StoreSchema, name: string): StoreSchema {
-  const layers = schema.layers.map((layer) => ({ ...layer, name: `${layer.name}-${name}`, by: layer.name }))
-  return { ...schema, layers }
-}
-
 /** Returns the positions of layers' limits. */
 export function limitsOf({ layers }: StoreSchema, which: readonly number[]): number[] {
   const width = layers[0]!.cells.length
