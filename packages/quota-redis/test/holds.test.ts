@@ -108,6 +108,29 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(await witness.used()).toEqual([30, 0])
   })
 
+  it('a hold that a call finds expired is among those that ended, in the process of the call', async () => {
+    const clock = manualClock()
+    const options = { prefix: newPrefix(), schema: HOURS, limits: [500], clock }
+    const [one, other] = [holder(options), holder(options)]
+    const calls = [
+      ['expired', () => other.grow('h0', 1)],
+      ['expired', () => other.extend('h1', 60_000)],
+      ['expired', () => other.hold('h2', 10)],
+      ['settled', () => other.cancel('h3')],
+      ['expired', () => other.commit('h4', 10)],
+      ['settled', () => other.commit('h5', 20, 'charge')],
+    ] as const
+    for (const [index, [outcome, call]] of calls.entries()) {
+      const { endsAt } = await one.hold(`h${index}`, 10)
+      clock.advance(60_000)
+      expect(await call()).toMatchObject({ outcome })
+      expect((await one.holds.sweep()).ended).toEqual([])
+      const { ended, open } = await other.holds.sweep()
+      expect(ended).toMatchObject([{ owner: 'u', costs: { tokens: 10 }, endsAt }])
+      expect(open).toBe(0)
+    }
+  })
+
   it('a hold is rejected and nothing written if its index key holds another type', async () => {
     const prefix = newPrefix()
     const one = holder({ prefix, schema: SLOTS, limits: [500, 5] })

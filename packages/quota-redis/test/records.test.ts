@@ -1,4 +1,4 @@
-import { hash32, type StoreSchema, type TakeRequest } from '@scoregw/quota/store'
+import { cellsIn, hash32, type StoreSchema, type TakeRequest, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
@@ -75,6 +75,37 @@ describe.runIf(redisTests)('records of holds and ids', () => {
     await counters.holds!.extend({ ...held, ttlMs: 90_000 })
     const grown = (await redis.admin.getBuffer(keys.recordPlace('u', 'h').key))!
     for (const { identity } of SLOTS.layers[0]!.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
+  })
+
+  it('a record whose rows have four lists is read by a policy that has none of them', async () => {
+    const prefix = newPrefix()
+    const lists = [1, 2, 3, 4, 5].map((hours) => [windowCell({ label: `${hours}h`, lengthMs: hours * 3_600_000 })])
+    const [first, ...others] = lists.map((cells, index): StoreSchema['layers'][number] => {
+      return {
+        name: index === 0 ? 'other' : `l${index}`,
+        by: 'personal',
+        shared: false,
+        cells: cellsIn(['tokens'], cells),
+      }
+    })
+    const [counters, other] = [others, [first!]].map((layers) => {
+      const store = openStore(redis.port, prefix)
+      later(() => store.close())
+      return store.open({ units: ['tokens'], layers, sets: [[...layers.keys()]] })
+    })
+    const subject = { personal: 'u' }
+    const id = { id: 'h', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
+    const quotas = { layers: [0, 1, 2, 3], limits: [9, 9, 9, 9] }
+    const hold = { ttlMs: 60_000, maxHolds: 1 }
+    expect(await counters!.take({ subject, set: 0, quotas, costs: [5, 0], id, hold })).toMatchObject({
+      outcome: 'admitted',
+    })
+    expect((await other!.holds!.list({ subject })).holds).toMatchObject([{ id: 'h', costs: { tokens: 5 } }])
+    const settle = { subject, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [0], set: 0 } as const
+    const settled = await other!.holds!.settle({ ...settle, quotas: { layers: [0], limits: [9] } })
+    expect(settled.outcome).toBe('settled')
+    const { states } = await counters!.read({ subject, set: 0, layers: quotas.layers })
+    expect(states.filter((_, at) => at % 2 === 1)).toEqual([0, 0, 0, 0])
   })
 
   it('an unread row of another list doesn’t shift the rows after it in the reply', async () => {

@@ -17,9 +17,12 @@ import fc from 'fast-check'
 import { checkParameters, type HistoryOptions } from './run-history.ts'
 import { PERIOD_MS, plans, schemaOf, UNITS } from './set-schemas.ts'
 
-const ID_MS = 100
+/** Longer than a history, by a server's clock too: a store may keep records of ids for longer than this. */
+const ID_MS = 600_000
 const KINDS = ['take', 'take', 'once', 'read', 'settle', 'reset', 'wait', 'wait'] as const
 const OF_HOLDS = ['hold', 'hold', 'hold', 'grow', 'extend', 'end', 'end', 'end', 'list', 'sweep'] as const
+/** Calls on one hold, by its id. */
+const ON_A_HOLD: ReadonlySet<string> = new Set(['hold', 'grow', 'extend', 'end'])
 /** Mostly room: one limit without it refuses the whole request. */
 const MOST = [0, 3, 8, 20, 20, 50, 50, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 const amounts = fc.array(fc.nat(4), { minLength: UNITS.length, maxLength: UNITS.length })
@@ -57,6 +60,8 @@ class Side {
   readonly #history: string
   readonly #clock: Clock
   #taken: Taken | undefined
+  /** When each open hold expires, by {@link holdOf}. */
+  readonly #ends = new Map<string, number>()
 
   constructor(store: QuotaStore, schemas: readonly StoreSchema[], history: string, clock: Clock) {
     this.#counters = schemas.map((schema) => store.open(schema))
@@ -68,6 +73,7 @@ class Side {
   /** Plays a step. Returns its answer without the parts that differ by store. */
   async play(step: Step): Promise<unknown> {
     const reply: unknown = await this.#answered(step)
+    this.#noteEnd(step, reply)
     if (typeof reply !== 'object' || reply === null || !('states' in reply)) return reply
     // What ends nothing says why, and a cancellation not even that.
     if (step.kind === 'end' && step.as === 'cancelled') return undefined
@@ -79,9 +85,31 @@ class Side {
     return outcome === undefined ? { ...reply, states } : { ...reply, states, outcome: plainOf(step, outcome) }
   }
 
-  /** Ends what has ended. Nobody is told of it. */
-  async swept(): Promise<void> {
-    await this.#sweep()
+  /**
+   * Ends what has expired, if a step could notice it. A store may take a second for that, except before a call on the
+   * hold itself: a hold that alone has expired is left to that call.
+   *
+   * @returns the holds that ended
+   */
+  async swept(step?: Step): Promise<string[]> {
+    const now = this.#clock.now()
+    const due = [...this.#ends].flatMap(([hold, end]) => (end <= now ? [hold] : []))
+    const isLeft = due.length === 1 && step !== undefined && ON_A_HOLD.has(step.kind) && due[0] === this.#holdOf(step)
+    if (step !== undefined && (due.length === 0 || isLeft)) return []
+    for (const hold of due) this.#ends.delete(hold)
+    return this.#sweep()
+  }
+
+  #noteEnd(step: Step, reply: unknown): void {
+    const { outcome, endsAt } = (reply ?? {}) as { readonly outcome?: string; readonly endsAt?: number }
+    if (endsAt !== undefined) this.#ends.set(this.#holdOf(step), endsAt)
+    else if (step.kind === 'end' && outcome === 'settled') this.#ends.delete(this.#holdOf(step))
+  }
+
+  /** The owner and id of the hold that a step is about. */
+  #holdOf(step: Step): string {
+    const { user, team } = this.#subjectOf(step)
+    return `${user ?? team} ${idOf(step).id}`
   }
 
   /** Leaves out when slots were first taken. */
@@ -265,6 +293,7 @@ export async function runSetHistories(
       await Promise.all([tested, right].map((side) => side.swept()))
       for (const step of all) {
         if (step.kind === 'wait') await harness.advance(step.ms)
+        assert.deepEqual(await tested.swept(step), await right.swept(step))
         const reply = await tested.play(step)
         assert.deepEqual(withoutAbsent(reply), withoutAbsent(await right.play(step)))
         outcomes.add(`${step.kind} ${(reply as { outcome?: string } | undefined)?.outcome}`)

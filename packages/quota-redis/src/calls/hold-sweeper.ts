@@ -1,4 +1,3 @@
-import type { EndedHold } from '@scoregw/quota/store'
 import type { HoldPage } from './hold-pages.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -8,8 +7,6 @@ const { setInterval, clearInterval } = globalThis
 const SWEEP_EVERY_MS = 500
 /** How many holds are settled together. */
 const SWEPT_AT_ONCE = 32
-/** How many ended holds are kept until they are read. */
-const MAX_ENDED = 1_000
 
 /** The dependencies of a {@link HoldSweeper}. */
 export interface HoldSweeperDeps {
@@ -17,8 +14,8 @@ export interface HoldSweeperDeps {
   readonly isUsable: () => boolean
   /** Reads up to `most` holds that have expired. */
   readonly readPage: (most: number) => Promise<HoldPage>
-  /** Settles an expired hold; `undefined` if another process was faster. */
-  readonly settle: (name: string) => Promise<EndedHold | undefined>
+  /** Settles an expired hold. @returns false if another process was faster */
+  readonly settle: (name: string) => Promise<boolean>
 }
 
 /** Refunds expired holds of all processes. */
@@ -26,7 +23,6 @@ export class HoldSweeper {
   readonly #deps: HoldSweeperDeps
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
-  readonly #ended: EndedHold[] = []
 
   constructor(deps: HoldSweeperDeps) {
     this.#deps = deps
@@ -49,26 +45,13 @@ export class HoldSweeper {
     clearInterval(this.#timer)
   }
 
-  /**
-   * The holds that this process has settled since the last call, at most `most`; the rest follows with the next call.
-   */
-  drain(most: number = MAX_ENDED): readonly EndedHold[] {
-    return this.#ended.splice(0, most)
-  }
-
   /** Settles all expired holds. @returns how many are open afterwards */
   async sweep(): Promise<number> {
     for (let hasSettled = true; ; ) {
       const { names, size } = await this.#deps.readPage(SWEPT_AT_ONCE)
       // If others settle the same holds, or none can be settled, the next sweep continues.
       if (names.length === 0 || !hasSettled || this.#isStopped) return size
-      const settled = (await Promise.all(names.map((name) => this.#deps.settle(name)))).filter(isDefined)
-      hasSettled = settled.length > 0
-      this.#ended.push(...settled.slice(0, MAX_ENDED - this.#ended.length))
+      hasSettled = (await Promise.all(names.map((name) => this.#deps.settle(name)))).includes(true)
     }
   }
-}
-
-function isDefined<T>(value: T | undefined): value is T {
-  return value !== undefined
 }

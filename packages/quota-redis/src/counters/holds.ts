@@ -1,7 +1,6 @@
 import {
   answerToKeep,
   commitAnswer,
-  type EndedHold,
   type ExtendRequest,
   extendedEnd,
   type GrowRequest,
@@ -123,32 +122,26 @@ export class Holds implements RedisHolds {
 
   async sweep(): Promise<SweepReply> {
     const open = await this.sweeper.sweep()
-    return { ended: this.sweeper.drain(), open }
+    return { ended: this.#changes.drainExpired(), open }
   }
 
-  /** Ends a hold if it has expired. `undefined` if it has not, or if another process was faster. */
-  async endAt(place: RecordPlace): Promise<EndedHold | undefined> {
-    const { isDone, result } = await this.#changes.change<EndedHold | undefined>(
+  /** Ends a hold if it has expired. @returns false if it has not, or if another process was faster */
+  async endAt(place: RecordPlace): Promise<boolean> {
+    const { isDone, result } = await this.#changes.change<boolean>(
       place,
       (stored, at) => {
-        if (!isOpenHold(stored)) return { result: undefined, change: stored === undefined ? 'forget' : undefined }
-        const { fingerprint, hold } = stored as HeldRecord
-        const { owner, costs, endsAt } = hold
+        if (!isOpenHold(stored)) return { result: false, change: stored === undefined ? 'forget' : undefined }
         const { ended } = seenAt(stored, at)
-        return {
-          result: { owner, fingerprint, costs, endsAt },
-          change: ended && { ...ended, skipsDamaged: true },
-          needsNow: true,
-        }
+        return { result: true, change: ended && { ...ended, skipsDamaged: true }, needsNow: true }
       },
       true,
     )
-    return isDone ? result : undefined
+    return isDone && result
   }
 
-  async #endNamed(name: string): Promise<EndedHold | undefined> {
+  async #endNamed(name: string): Promise<boolean> {
     const place = this.#keys.placeNamed(name)
-    return place && this.endAt(place)
+    return place !== undefined && this.endAt(place)
   }
 
   #planned(request: SettleHoldRequest, stored: IdRecord | undefined, at: number): Decided<Planned> {
@@ -174,7 +167,9 @@ export class Holds implements RedisHolds {
     const { hold } = record as HeldRecord
     const settled = { mark: newMark(), hold: { ...hold, charges: [] } }
     const within =
-      ended === undefined ? { until: record!.state === 'reserved' ? hold.endsAt : undefined } : { from: ended.from }
+      ended === undefined
+        ? { until: record!.state === 'reserved' ? hold.endsAt : undefined }
+        : { from: ended.from, expired: ended.expired }
     const base = { keepMs: hold.keepMs, ...within }
     if (plan.does === 'cancel') {
       return { result, change: { ...base, after: { ...record!, ...settled, state: 'cancelled' } } }

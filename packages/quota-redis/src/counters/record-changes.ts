@@ -1,4 +1,4 @@
-import { cellOfIdentity, notDone, PERIOD_NUMBERS, type WindowStates } from '@scoregw/quota/store'
+import { cellOfIdentity, type EndedHold, notDone, PERIOD_NUMBERS, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch, TakeBasis } from './batch.ts'
@@ -14,6 +14,8 @@ import type { Replay } from './replay.ts'
 const NEVER = Number.POSITIVE_INFINITY
 /** The most open records that a process keeps as it left them. It is likely to settle them itself. */
 const MOST_CACHED = 10_000
+/** How many expired holds are kept until they are read. */
+const MAX_EXPIRED = 1_000
 
 /** A charge made in the same step, in the windows that are then open. */
 interface More {
@@ -38,6 +40,8 @@ interface Change {
   /** @default everything */
   readonly mostBack?: ((unit: string) => number) | undefined
   readonly more?: More | undefined
+  /** The hold that expired unsettled before. */
+  readonly expired?: EndedHold | undefined
   /** Whether to skip rows that cannot be read, instead of failing. */
   readonly skipsDamaged?: boolean | undefined
 }
@@ -97,6 +101,8 @@ export class RecordChanges {
   readonly #keys: Keys
   readonly #books: ListBooks
   readonly #caller: Caller
+  /** Expired holds that a change ended, until they are read. */
+  #expired: EndedHold[] = []
   /** Open records, as this process left them. */
   readonly #cache = new Map<string, IdRecord>()
 
@@ -128,19 +134,35 @@ export class RecordChanges {
     }
     const found = await this.read(applied)
     if (found.fault !== undefined && !isAny) throw notDone(found.fault)
-    if (!isRead && isDoneBy(change, found)) return { ...applied, result, isDone: true }
+    if (!isRead && isDoneBy(change, found)) {
+      this.#noteExpired(change)
+      // How much an additional charge came to stands only in the record.
+      if (change.more === undefined) return { ...applied, result, isDone: true }
+    }
     return basisOf(applied, found)
   }
 
   /** Whether a change was applied. If so, it is remembered. */
   #noted({ key }: RecordPlace, change: Change | 'forget', { status, states }: Applied): boolean {
     if (status !== 'done' || change === 'forget') return status === 'done'
+    this.#noteExpired(change)
     const { after, more } = change
     if (more?.behind === undefined) this.remember(key, after)
     else if (more.behind.of === 'growth') this.remember(key, this.#grown(after, more, states))
     // For all other records, the facts that the script appended are unknown.
     else this.#cache.delete(key)
     return true
+  }
+
+  #noteExpired({ expired }: Change): void {
+    if (expired !== undefined && this.#expired.length < MAX_EXPIRED) this.#expired.push(expired)
+  }
+
+  /** The holds that changes of this process found expired and ended since the last call. */
+  drainExpired(): readonly EndedHold[] {
+    const expired = this.#expired
+    this.#expired = []
+    return expired
   }
 
   /** A record that includes the charges of a growth. @param states after the growth */
@@ -161,9 +183,10 @@ export class RecordChanges {
   async read({ found }: Pick<Applied, 'found'>): Promise<Found> {
     const bytes = found ?? NO_BYTES
     let record = readRecord(bytes, this.#books)
-    // A record refers to at most two lists.
-    for (let tries = 0; record.unknownList !== undefined && tries < 2; tries++) {
-      await this.#learn(record.unknownList)
+    // One list of limits after the other, until all are known or one isn't stored.
+    for (let last: string | undefined; record.unknownList !== undefined && record.unknownList !== last; ) {
+      last = record.unknownList
+      await this.#learn(last)
       record = readRecord(bytes, this.#books)
     }
     return record.unknownList === undefined ? record : { mark: record.mark, fault: damagedRow(undefined) }
@@ -280,12 +303,9 @@ function endedBy(before: IdRecord | undefined, { after }: Change): HoldOfRecord 
   return isOpenHold(before) && !isOpenHold(after) ? before!.hold : undefined
 }
 
-/**
- * Whether an earlier attempt, whose reply was lost, already applied a change. How much that charged stands only in the
- * record.
- */
-function isDoneBy(change: Change | 'forget', { mark }: Found): boolean {
-  return change !== 'forget' && change.more === undefined && change.after.mark === mark
+/** Whether an earlier attempt, whose reply was lost, already applied a change. */
+function isDoneBy(change: Change | 'forget', { mark }: Found): change is Change {
+  return change !== 'forget' && change.after.mark === mark
 }
 
 function basisOf({ now }: Applied, { mark, record }: Found): Basis {
@@ -357,8 +377,10 @@ export function seenAt(
   now: number,
 ): { readonly record: IdRecord | undefined; readonly ended?: Change } {
   if (!isOpenHold(stored)) return { record: stored }
-  const { hold } = stored as HeldRecord
-  if (now < hold.endsAt) return { record: stored }
-  const expired = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
-  return { record: expired, ended: { after: expired, keepMs: hold.keepMs, from: hold.endsAt } }
+  const { fingerprint, hold } = stored as HeldRecord
+  const { owner, costs, endsAt, keepMs } = hold
+  if (now < endsAt) return { record: stored }
+  const record = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
+  const expired = { owner, fingerprint, costs, endsAt }
+  return { record, ended: { after: record, keepMs, from: endsAt, expired } }
 }

@@ -15,8 +15,6 @@ import {
   otherVersion,
   type Settled,
   SLOTS,
-  type TakeRequest,
-  usedLayers,
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
@@ -222,21 +220,14 @@ function holdOf([by, owner, costs, takenAt, endsAt, keepMs, charges, growths, an
   }
 }
 
-/** The states stored in a record, for the limits that a request counts in. Cells that the record lacks are not open. */
-export function statesFor(
-  record: IdRecord,
-  take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>,
-  keys: Keys,
-): WindowStates {
-  const { blank, counted, cells } = keys.layout
-  const states = blank.slice()
-  for (const layer of usedLayers(keys.layout, take)) {
-    for (const at of counted[take.set]![layer]!) {
-      const place = placeIn(record, keys.table(layer), cells[at]!.identity)
-      if (place !== undefined) states.splice(2 * at, 2, record.states[place]!, record.states[place + 1]!)
-    }
-  }
-  return states
+/** The states of the reply that a record stores, for this schema. Cells that the record lacks are not open. */
+export function statesFor(record: IdRecord, keys: Keys): WindowStates {
+  return keys.schema.layers.flatMap(({ cells }, layer) =>
+    cells.flatMap(({ identity }) => {
+      const place = placeIn(record, keys.table(layer), identity)
+      return place === undefined ? [NOT_OPEN, 0] : [record.states[place]!, record.states[place + 1]!]
+    }),
+  )
 }
 
 /** The pairs of a reply's states that a record stores: those of these layers. */

@@ -149,7 +149,7 @@ export class TakesUnderIds {
     if (record === undefined) return this.#take(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
     if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
-    const states = statesFor(record, request, this.#keys)
+    const states = statesFor(record, this.#keys)
     return repeatedTake({ ...record, state: isDue ? 'expired' : record.state, states }, id, now)
   }
 
