@@ -41,11 +41,13 @@ export interface HttpFrontOptions {
   readonly lua?: string
   /** The longest script, in characters. */
   readonly maxScript?: number
+  /** The Redis user that carries commands out. @default the server's default user */
+  readonly user?: { readonly username: string; readonly password: string }
 }
 
 export async function startHttpFront(redisPort: number, options: HttpFrontOptions = {}): Promise<HttpFront> {
-  const { lua = '', maxScript = Number.POSITIVE_INFINITY } = options
-  const redis = new Redis({ port: redisPort, maxRetriesPerRequest: 0 })
+  const { lua = '', maxScript = Number.POSITIVE_INFINITY, user } = options
+  const redis = new Redis({ port: redisPort, maxRetriesPerRequest: 0, ...user })
   const token = TOKEN
   const faults: (FrontFault | undefined)[] = []
   const seen: HttpFront['seen'] = { commands: [], requests: 0, bytesIn: 0, bytesOut: 0 }

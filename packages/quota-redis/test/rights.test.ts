@@ -14,7 +14,8 @@ import {
 } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { useCleanups } from './support/cleanups.ts'
-import { type RedisServer, redisTests } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
+import { grant, login, RIGHTS, warnings } from './support/rights.ts'
 
 const { later, server } = useCleanups()
 
@@ -26,25 +27,11 @@ const policy = definePolicy({
   base: { user: { read: { '1h': 100 } } },
 })
 const request = { subject: 'u', operation: 'read' } as const
-const login = { username: 'app', password: 'secret' }
-
-/** As the guide lists them, for the prefix `quota` and, with leases, the prefixes that begin with it. */
-const RIGHTS = '~{quota* &{quota}* +@read +@write +eval +evalsha +time +info +publish +subscribe'.split(' ')
-
-async function grant(redis: RedisServer, rights: readonly string[]): Promise<void> {
-  await redis.cli('ACL', 'SETUSER', login.username, 'reset', 'on', `>${login.password}`, ...rights)
-}
 
 const CLIENTS: readonly (readonly [name: string, clientOf: (port: number) => RedisClient])[] = [
   ['ioredis', (port) => new Redis({ port, ...login, lazyConnect: true })],
   ['node-redis', (port) => createClient({ socket: { port, host: '127.0.0.1' }, ...login })],
 ]
-
-/** The warnings of a logger, as text. */
-function warnings(): { readonly logger: { warn(message: unknown): void; error(): void }; readonly seen: unknown[] } {
-  const seen: unknown[] = []
-  return { logger: { warn: (message) => void seen.push(message), error: () => undefined }, seen }
-}
 
 describe.runIf(redisTests).each(CLIENTS)('rights of the Redis user, by %s', (_, clientOf) => {
   it('those of the guide are enough', async () => {
