@@ -152,7 +152,7 @@ const entry = z.object({
 type Entry = z.output<typeof entry>
 
 /** Converts a stored document to the form that administrators know. */
-export type Shown = (action: AuditAction, stored: unknown) => Entry['before']
+export type Shown = (stored: unknown) => Entry['before']
 
 /** The audit trail. */
 export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
@@ -190,7 +190,7 @@ function toEntry(
     by,
     action,
     subject,
-    before: before === null ? null : shown(action, JSON.parse(before)),
-    after: after === null ? null : shown(action, JSON.parse(after)),
+    before: before === null ? null : shown(JSON.parse(before)),
+    after: after === null ? null : shown(JSON.parse(after)),
   }
 }

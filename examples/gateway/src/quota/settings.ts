@@ -6,7 +6,7 @@ import {
   sqlSettings,
   type WatchOptions,
 } from '@scoregw/quota-sql'
-import { type AuditAction, type Deed, writeDown } from '../audit/audit.ts'
+import { type Deed, writeDown } from '../audit/audit.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
 
 /** How often the database is polled for changes of other processes, because announcements can be lost. */
@@ -44,7 +44,7 @@ function recordOf(document: unknown): object | null {
 }
 
 /** A stored document as the routes for administrators show it: the library's `layers.site` and `bypass` by our names. */
-export function shownInAudit(_action: AuditAction, stored: unknown): Readonly<Record<string, unknown>> {
+export function shownInAudit(stored: unknown): Readonly<Record<string, unknown>> {
   const { layers, bypass, shadow, plans, thresholds, plan, until, anchor, ...rest } = {
     ...(stored as object),
   } as Record<string, unknown>
