@@ -93,13 +93,17 @@ const mistakes: readonly Mistake[] = [
     written: 'redisStore({ client: createCluster() }), of node-redis',
     make: make({ client: createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }) }),
     code: 'invalid_options',
-    says: ['new Cluster(...)', 'a node-redis 5 client of one server, createClient(...)', 'without defineCommand()'],
+    says: [
+      'new Cluster(...)',
+      'a node-redis client (5.12.1 or later) of one server, createClient(...)',
+      'without defineCommand()',
+    ],
   },
   {
     written: 'redisStore({ client: createClientPool() }), of node-redis',
     make: make({ client: createClientPool() }),
     code: 'invalid_options',
-    says: ['a node-redis 5 client of one server, createClient(...)', 'without duplicate()'],
+    says: ['a node-redis client (5.12.1 or later) of one server, createClient(...)', 'without duplicate()'],
   },
   {
     written: 'redisStore({ client: createSentinel() }), of node-redis',
@@ -107,7 +111,7 @@ const mistakes: readonly Mistake[] = [
       client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
     }),
     code: 'invalid_options',
-    says: ['a node-redis 5 client of one server, createClient(...)', 'without duplicate()'],
+    says: ['a node-redis client (5.12.1 or later) of one server, createClient(...)', 'without duplicate()'],
   },
   {
     written: 'redisStore({ client: createClient().connect() })',

@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import type { Script } from '../lua/script.ts'
 import type { EvictionPolicy } from './eviction-policy.ts'
 
-/** A node-redis 5 client of one server: `createClient()`. It need not be connected. */
+/** A client of one server by node-redis, 5.12.1 or later: `createClient()`. It need not be connected. */
 export interface NodeRedisClient {
   readonly isReady: boolean
   readonly options?: object | undefined

@@ -27,7 +27,8 @@ export function keyChecks(): Checks<KeyOptions> {
 }
 
 const TAKEN =
-  'an ioredis client, new Redis(...) or new Cluster(...), or a node-redis 5 client of one server, createClient(...)'
+  'an ioredis client, new Redis(...) or new Cluster(...), ' +
+  'or a node-redis client (5.12.1 or later) of one server, createClient(...)'
 
 function clientCheck(): Check<RedisClient> {
   return having(['duplicate', 'defineCommand'], TAKEN, (client) => isNodeRedis(client) || isAddress(client))
