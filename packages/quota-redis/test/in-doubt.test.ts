@@ -117,14 +117,16 @@ describe.runIf(redisTests).each([
   })
 
   it('a request that is admitted after its caller was rejected is given back', async () => {
-    const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
-    proxy.latency(200)
+    const { quota, proxy, used } = await behindProxy({ deadlineMs: 500 })
+    // What is known of the server's clock gets old, so that late answers would replace it.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    proxy.replyLatency(800)
     const late = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])
     expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await vi.waitFor(async () => expect(await used()).toBe(11), { timeout: 15_000, interval: 10 })
     await vi.waitFor(async () => expect(await used()).toBe(0), { timeout: 15_000, interval: 20 })
-    await new Promise((resolve) => setTimeout(resolve, 250))
-    proxy.latency(0)
+    await new Promise((resolve) => setTimeout(resolve, 850))
+    proxy.replyLatency(0)
     const again = () => quota.reserve({ ...write, cost: 10, id: 'a' })
     await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 'cancelled' }), { timeout: 15_000 })
   })

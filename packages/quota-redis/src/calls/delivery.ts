@@ -113,7 +113,8 @@ export class Delivery<O extends AnyOperation> {
     try {
       // A late answer still counts: its operations refund what they were admitted for.
       const now = typeof reply === 'number' ? reply : this.#batch.answer(reply)
-      if (now !== undefined) this.#context.clock.note(now, steadyMs())
+      // While all answers are late, an estimate by them would stop the refunds, too.
+      if (now !== undefined && !this.#deadline.isOver) this.#context.clock.note(now, steadyMs())
       if (now === undefined || typeof reply === 'number') return false
     } catch (error) {
       this.#batch.fail(storeError('Redis gave an answer that cannot be read', error))
