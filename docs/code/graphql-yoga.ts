@@ -1,5 +1,6 @@
-import { type Quota, quotaHeaders } from '@scoregw/quota'
+import { quotaHeaders } from '@scoregw/quota'
 import { refusalMessage } from '@scoregw/quota/http'
+import type { Quota } from '@scoregw/quota-tables'
 import {
   type DocumentNode,
   GraphQLError,

@@ -1,8 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaFetch,
-} from '@scoregw/quota-fetch'
+import { quotaFetch } from '@scoregw/quota-fetch'
+import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 
 // In its own module: one engine for all routes of a process.
 export const quota = createQuota({ policy: defaultPolicy() })

@@ -1,4 +1,4 @@
-import type { Quota } from '@scoregw/quota'
+import type { Quota } from '@scoregw/quota-tables'
 
 export interface Job {
   readonly id: string

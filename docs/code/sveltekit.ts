@@ -1,8 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaFetch,
-} from '@scoregw/quota-fetch'
+import { quotaFetch } from '@scoregw/quota-fetch'
+import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 
 /**
  * The members of SvelteKit's event that this uses. In an app, use

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota, definePolicy } from '@scoregw/quota-tables'
 
 /** No receiver gets more than it can take. */
 export const quota = createQuota({

@@ -1,4 +1,5 @@
-import { type Quota, quotaExceededBody } from '@scoregw/quota'
+import { quotaExceededBody } from '@scoregw/quota'
+import type { Quota } from '@scoregw/quota-tables'
 import type { WebSocket } from 'ws'
 
 /**

@@ -1,4 +1,5 @@
-import { createQuota, memoryStore } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota-tables'
 import { type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
 import { MultiRegionRatelimit, Ratelimit, type RatelimitConfig } from '@upstash/ratelimit'
 import { Redis } from 'ioredis'

@@ -1,4 +1,5 @@
-import { quotaExceededBody, simpleQuota } from '@scoregw/quota'
+import { quotaExceededBody } from '@scoregw/quota'
+import { simpleQuota } from '@scoregw/quota-tables'
 import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 

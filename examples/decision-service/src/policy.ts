@@ -1,4 +1,4 @@
-import { definePolicy } from '@scoregw/quota'
+import { definePolicy } from '@scoregw/quota-tables'
 
 /** Limits per user and for the whole service. A job reserves its cost before it is known. */
 export const policy = definePolicy({

@@ -1,4 +1,5 @@
-import { type Decision, type Quota, QuotaError, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
+import { QuotaError, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
+import type { Decision, Quota } from '@scoregw/quota-tables'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { operationOf } from './policy.ts'
 

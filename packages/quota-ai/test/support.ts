@@ -1,4 +1,5 @@
-import { createQuota, definePolicy, memoryStore, type SeveralUnits, type SyncQuota } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
+import { createQuota, definePolicy, type SeveralUnits, type SyncQuota } from '@scoregw/quota-tables'
 import { type ModelTokens, priced } from '../src/index.ts'
 
 type Unit = 'requests' | 'tokens' | 'microusd'

@@ -1,4 +1,5 @@
-import type { Policy, Subject } from '@scoregw/quota'
+import type { Subject } from '@scoregw/quota'
+import type { Policy } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 
 /** A request as it happened, and the line that a server wrote of it. */

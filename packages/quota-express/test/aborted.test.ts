@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createQuota, memoryStore } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
+import { createQuota } from '@scoregw/quota-tables'
 import express, { type Response } from 'express'
 import { describe, expect, test } from 'vitest'
 import { listening, policy } from './support/engine.ts'

@@ -1,5 +1,6 @@
-import { createQuota, definePolicy, memoryStore } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
+import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import express from 'express'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

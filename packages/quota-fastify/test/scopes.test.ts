@@ -1,6 +1,7 @@
 import compress from '@fastify/compress'
-import { createQuota, defaultPolicy, memoryStore, type Quota, simpleQuota } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
 import { type QuotaFastifyOptions, quotaFastify } from '@scoregw/quota-fastify'
+import { createQuota, defaultPolicy, type Quota, simpleQuota } from '@scoregw/quota-tables'
 import fastify, {
   type FastifyInstance,
   type FastifyPluginAsync,

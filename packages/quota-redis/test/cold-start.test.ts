@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { createQuota, type QuotaError } from '@scoregw/quota'
+import type { QuotaError } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota-tables'
 import { freePort, ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'

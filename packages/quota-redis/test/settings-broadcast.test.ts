@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy, memorySettings } from '@scoregw/quota'
+import { memorySettings } from '@scoregw/quota'
 import type { AsyncSettingsStore, SettingsChange, StoreWriteOptions } from '@scoregw/quota/store'
+import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisBroadcast, redisBroadcast } from '../src/index.ts'

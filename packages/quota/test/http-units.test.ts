@@ -1,6 +1,7 @@
+import { createQuota, type UnitsOf } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { AdmittedRequest, httpMeter } from '../src/http.ts'
-import { createQuota, memoryStore, type UnitsOf } from '../src/index.ts'
+import { memoryStore } from '../src/index.ts'
 import { testClock } from './support.ts'
 import { SUBJECT, unitsPolicy } from './units-policy.ts'
 

@@ -1,6 +1,7 @@
+import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import { memoryStore } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import { testClock } from './support.ts'
 

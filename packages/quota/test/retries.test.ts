@@ -1,5 +1,6 @@
+import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { createQuota, defaultPolicy, memoryStore, type QuotaStore } from '../src/index.ts'
+import { memoryStore, type QuotaStore } from '../src/index.ts'
 import type { SyncStore, TakeReply } from '../src/store.ts'
 import { testPolicy } from './support.ts'
 

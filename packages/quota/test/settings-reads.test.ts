@@ -1,5 +1,6 @@
+import { createQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
+import { memorySettings, memoryStore } from '../src/index.ts'
 import type { AsyncSettingsStore, AsyncStore, MemorySettings } from '../src/store.ts'
 import { type Operation, testClock, testPolicy } from './support.ts'
 

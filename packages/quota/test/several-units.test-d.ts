@@ -1,6 +1,3 @@
-import { expectTypeOf, it } from 'vitest'
-import type { RequestQuota } from '../src/http.ts'
-import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
 import {
   type CommitResult,
   createQuota,
@@ -11,11 +8,14 @@ import {
   type OneUnit,
   type Policy,
   type Quota,
-  type QuotaStore,
   type SeveralUnits,
   type SyncQuota,
   type UnitsOf,
-} from '../src/index.ts'
+} from '@scoregw/quota-tables'
+import { expectTypeOf, it } from 'vitest'
+import type { RequestQuota } from '../src/http.ts'
+import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
+import type { QuotaStore } from '../src/index.ts'
 import { topSubjects } from '../src/top.ts'
 import type { NamesIn } from './names-in.ts'
 

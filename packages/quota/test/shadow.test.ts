@@ -1,5 +1,6 @@
+import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import { memoryStore } from '../src/index.ts'
 import { fixture, HOUR, testClock } from './support.ts'
 
 describe('shadowed limits', () => {

@@ -1,4 +1,5 @@
-import type { Limit, Policy, SeveralUnits, Subject } from '@scoregw/quota'
+import type { Limit, Subject } from '@scoregw/quota'
+import type { Policy, SeveralUnits } from '@scoregw/quota-tables'
 import {
   CATEGORIES,
   CENTS,

@@ -1,11 +1,5 @@
-import {
-  createQuota,
-  type Decision,
-  type MemoryStore,
-  memoryStore,
-  type RefusedDecision,
-  type SyncQuota,
-} from '@scoregw/quota'
+import { type MemoryStore, memoryStore } from '@scoregw/quota'
+import { createQuota, type Decision, type RefusedDecision, type SyncQuota } from '@scoregw/quota-tables'
 import { type Counted, policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 

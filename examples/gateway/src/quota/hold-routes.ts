@@ -1,4 +1,5 @@
-import { type Quota, QuotaError } from '@scoregw/quota'
+import { QuotaError } from '@scoregw/quota'
+import type { Quota } from '@scoregw/quota-tables'
 import * as z from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'

@@ -1,4 +1,4 @@
-import { definePolicy, type Policy } from '@scoregw/quota'
+import { definePolicy, type Policy } from '@scoregw/quota-tables'
 
 const defined = definePolicy({
   windows: [{ label: '1h' }, { label: '5h' }, { label: '1d' }],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AdmittedDecision, Policy, Subject, UncountedWindow, WindowStatus } from '@scoregw/quota'
+import type { Subject } from '@scoregw/quota'
+import type { AdmittedDecision, Policy, UncountedWindow, WindowStatus } from '@scoregw/quota-tables'
 
 /** Adds up the admissions of each window instance, using only the decisions. */
 export class Ledger {

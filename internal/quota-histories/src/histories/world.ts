@@ -1,20 +1,19 @@
+import { memorySettings, QuotaError, type Subject } from '@scoregw/quota'
+import type { Counters, MemorySettings } from '@scoregw/quota/store'
 import {
   createQuota,
   type Decision,
   isSyncQuota,
-  memorySettings,
   type NearLimit,
   type Policy,
   type Quota,
-  QuotaError,
   type QuotaRequest,
   type QuotaStatus,
   type Reservation,
   type ReserveRequest,
-  type Subject,
   type SyncReservation,
-} from '@scoregw/quota'
-import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
+  storeSchema,
+} from '@scoregw/quota-tables'
 import type { StoreHarness } from '@scoregw/quota-testkit'
 import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'

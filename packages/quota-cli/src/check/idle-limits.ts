@@ -1,4 +1,5 @@
-import type { Limit, Policy } from '@scoregw/quota'
+import type { Limit } from '@scoregw/quota'
+import type { Policy } from '@scoregw/quota-tables'
 import { counted } from '../text.ts'
 import { type Finding, note, warning } from './finding.ts'
 import { spanOf } from './spans.ts'

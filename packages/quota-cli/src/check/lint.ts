@@ -1,5 +1,6 @@
-import { createQuota, type Mode, type Policy } from '@scoregw/quota'
+import type { Mode } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import { createQuota, type Policy } from '@scoregw/quota-tables'
 import { counted } from '../text.ts'
 import { type Finding, note, warning } from './finding.ts'
 import { idleLimits } from './idle-limits.ts'

@@ -1,4 +1,4 @@
-import type { Policy } from '@scoregw/quota'
+import type { Policy } from '@scoregw/quota-tables'
 
 type Window = Policy['windows'][number]
 

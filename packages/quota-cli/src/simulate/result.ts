@@ -1,4 +1,5 @@
-import type { Counting, Subject } from '@scoregw/quota'
+import type { Subject } from '@scoregw/quota'
+import type { Counting } from '@scoregw/quota-tables'
 import type { SkippedLines } from './skipped.ts'
 import type { LimitName, Tally } from './tally.ts'
 

@@ -1,4 +1,5 @@
-import { createQuota, type Policy, type Quota, type SettingsStore } from '@scoregw/quota'
+import type { SettingsStore } from '@scoregw/quota'
+import { createQuota, type Policy, type Quota } from '@scoregw/quota-tables'
 import type { ManualClock } from '@scoregw/quota-testkit'
 import type { RedisClient } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'

@@ -1,4 +1,5 @@
-import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
+import { QuotaError } from '@scoregw/quota'
+import { createQuota, type Policy, type Quota, type QuotaOptions } from '@scoregw/quota-tables'
 import { ownTime } from '@scoregw/server-kit'
 import { type Cluster, Redis } from 'ioredis'
 import { expect } from 'vitest'

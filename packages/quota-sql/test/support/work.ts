@@ -1,4 +1,5 @@
-import { createQuota, definePolicy, type Quota, type QuotaStore, type UnitsOf } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota'
+import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota-tables'
 import * as fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import type { PostgresStore, SqliteStore } from '../../src/index.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createQuota, defaultPolicy, type LimitTable, memorySettings, type Policy, type Quota } from '@scoregw/quota'
+import { memorySettings } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type LimitTable, type Policy, type Quota } from '@scoregw/quota-tables'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { throwsCode } from './probe.ts'

@@ -1,4 +1,5 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
+import { listedLimits } from '../decision/listed.ts'
 import type { EngineDoor } from '../engine/door.ts'
 import type { Freed } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
@@ -87,7 +88,7 @@ export class Lanes {
       }
       const waiter: Waiter = new Waiter({
         request,
-        category: this.#needs.category(demand),
+        operation: demand.operation,
         needs: this.#needs.of(demand),
         key: this.#needs.key(demand.subject),
         cameAt,
@@ -214,7 +215,7 @@ export class Lanes {
     }
     waiter.isWaiting = true
     this.#alarms.put(waiter.alarm)
-    this.#door.began({ category: waiter.category, size: this.#room.size })
+    this.#door.began({ operation: waiter.operation, size: this.#room.size })
     return true
   }
 
@@ -276,11 +277,11 @@ export class Lanes {
   }
 
   #refusedBy(waiter: Waiter, decision: RefusedDecision, isOutdated: boolean): void {
-    const { binding, retryable, retryAfterMs, category, subject } = decision
+    const { refusedBy, retryable, retryAfterMs, subject } = decision
     const { deadline, needs } = waiter
     waiter.outage = undefined
-    const waitMs = binding.kind === 'concurrency' ? undefined : retryAfterMs
-    const name = this.#needs.lane(category, binding.layer, binding.window, subject)
+    const waitMs = refusedBy.kind === 'concurrency' ? undefined : (retryAfterMs ?? undefined)
+    const name = this.#needs.lane(refusedBy.name, subject)
     const at = needs.findIndex(({ lane }) => lane === name)
     if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
     else if (systemStopwatch() >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
@@ -325,10 +326,10 @@ export class Lanes {
   }
 
   /** Learns from an admission about limits that others wait for. */
-  #learn({ needs }: Waiter, { category, subject, windows }: AdmittedDecision): void {
+  #learn({ needs }: Waiter, { subject, limits }: AdmittedDecision): void {
     if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
-    for (const { layer, window, remaining } of windows) {
-      const lane = this.#lanes.get(this.#needs.lane(category, layer, window, subject) ?? '')
+    for (const { name, remaining } of listedLimits(limits)) {
+      const lane = this.#lanes.get(this.#needs.lane(name, subject) ?? '')
       if (remaining !== null) lane?.hasRoom(remaining === 'unlimited' ? Number.MAX_SAFE_INTEGER : remaining)
     }
   }
@@ -343,18 +344,18 @@ export class Lanes {
     if (waiter.isWaiting) this.#room.leave(waiter.key)
     const waitedMs = systemStopwatch() - waiter.cameAt
     const isReported = waiter.isWaiting || 'refusal' in how
-    const { category } = waiter
-    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
+    const { operation } = waiter
+    if (isReported) this.#door.ended({ operation, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
     waiter.end(how)
   }
 
-  #freed({ category, subject }: Freed): void {
+  #freed({ subject }: Freed): void {
     if (this.#all.size === 0) return
     const event = ++this.#events
-    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(category, subject)
+    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(subject)
     for (const name of [...names]) {
       const lane = this.#lanes.get(name)
-      if (lane === undefined || !this.#needs.isOf(name, category)) continue
+      if (lane === undefined) continue
       lane.freed(event)
       this.#wakeFirst(lane)
     }

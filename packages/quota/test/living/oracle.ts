@@ -1,4 +1,4 @@
-import type { Policy } from '../../src/index.ts'
+import type { Policy } from '@scoregw/quota-tables'
 
 interface Cell {
   startedAt: number
