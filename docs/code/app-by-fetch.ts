@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { manualClock } from '@scoregw/quota-testkit'
 import { expect, test } from 'vitest'
 

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota-tables'
+import { simpleQuota } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import request from 'supertest'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { simpleQuota } from '@scoregw/quota-tables'
 import express, { type Express, type Request } from 'express'
 import { rateLimit } from 'express-rate-limit'
 

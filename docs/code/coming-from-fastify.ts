@@ -1,6 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFastify } from '@scoregw/quota-fastify'
-import { simpleQuota } from '@scoregw/quota-tables'
 import fastify, {
   type FastifyInstance,
   type FastifyRequest,

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota-tables'
+import { simpleQuota } from '@scoregw/quota'
 import {
   RateLimiterMemory,
   RateLimiterRes,

@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { type Context, Hono } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 

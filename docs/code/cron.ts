@@ -1,4 +1,4 @@
-import type { Quota } from '@scoregw/quota-tables'
+import type { Quota } from '@scoregw/quota'
 
 /** How a run ended in this process. */
 export type Run = 'ran' | 'elsewhere' | 'no budget'

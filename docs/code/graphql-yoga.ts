@@ -1,6 +1,5 @@
-import { quotaHeaders } from '@scoregw/quota'
+import { type Quota, quotaHeaders } from '@scoregw/quota'
 import { refusalMessage } from '@scoregw/quota/http'
-import type { Quota } from '@scoregw/quota-tables'
 import {
   type DocumentNode,
   GraphQLError,

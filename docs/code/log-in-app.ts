@@ -1,5 +1,5 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { ipSubject, quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import express from 'express'
 
 /** Failed log-ins, by account and by network address. */

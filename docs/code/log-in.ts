@@ -1,5 +1,5 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { ipSubject } from '@scoregw/quota/http'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 
 const MINUTE_MS = 60_000
 

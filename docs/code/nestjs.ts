@@ -1,6 +1,6 @@
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import 'reflect-metadata'
 import { Body, Controller, Get, Module, Post } from '@nestjs/common'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Quota, QuotaModule, RequestQuota } from '@scoregw/quota-nest'
 import type { Request } from 'express'
 

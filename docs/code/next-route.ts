@@ -1,5 +1,8 @@
-import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaFetch,
+} from '@scoregw/quota-fetch'
 
 // In its own module: one engine for all routes of a process.
 export const quota = createQuota({ policy: defaultPolicy() })

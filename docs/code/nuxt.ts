@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { defineEventHandler, toWebRequest } from 'h3'
 
 const quota = simpleQuota({ limit: 2, per: '15m' })

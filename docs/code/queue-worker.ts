@@ -1,4 +1,4 @@
-import type { Quota } from '@scoregw/quota-tables'
+import type { Quota } from '@scoregw/quota'
 
 export interface Job {
   readonly id: string

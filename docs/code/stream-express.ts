@@ -1,8 +1,8 @@
+import { definePolicy, type Quota } from '@scoregw/quota'
 import {
   quotaErrorHandler,
   quotaMiddleware,
 } from '@scoregw/quota-express'
-import { definePolicy, type Quota } from '@scoregw/quota-tables'
 import express, { type Express } from 'express'
 
 /** Streams a model's answer, word by word, until it is stopped. */

@@ -1,5 +1,5 @@
+import type { Quota } from '@scoregw/quota'
 import { quotaFetch, quotaOf } from '@scoregw/quota-fetch'
-import type { Quota } from '@scoregw/quota-tables'
 import type { Model } from './stream-express.ts'
 
 export function chatHandler(quota: Quota<'chat'>, model: Model) {

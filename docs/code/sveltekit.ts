@@ -1,5 +1,8 @@
-import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import {
+  createQuota,
+  defaultPolicy,
+  quotaFetch,
+} from '@scoregw/quota-fetch'
 
 /**
  * The members of SvelteKit's event that this uses. In an app, use

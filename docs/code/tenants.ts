@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,5 +1,5 @@
+import type { Quota } from '@scoregw/quota'
 import { refusalMessage } from '@scoregw/quota/http'
-import type { Quota } from '@scoregw/quota-tables'
 import { initTRPC, TRPCError } from '@trpc/server'
 
 interface Context {

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 
 /** No receiver gets more than it can take. */
 export const quota = createQuota({

@@ -1,5 +1,4 @@
-import { quotaExceededBody } from '@scoregw/quota'
-import type { Quota } from '@scoregw/quota-tables'
+import { type Quota, quotaExceededBody } from '@scoregw/quota'
 import type { WebSocket } from 'ws'
 
 /**

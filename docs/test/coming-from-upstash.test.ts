@@ -1,5 +1,4 @@
-import { memoryStore } from '@scoregw/quota'
-import { createQuota } from '@scoregw/quota-tables'
+import { createQuota, memoryStore } from '@scoregw/quota'
 import { type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
 import { MultiRegionRatelimit, Ratelimit, type RatelimitConfig } from '@upstash/ratelimit'
 import { Redis } from 'ioredis'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { readPage, root } from './markdown.ts'

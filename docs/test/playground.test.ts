@@ -1,5 +1,4 @@
-import { memoryStore } from '@scoregw/quota'
-import { createQuota } from '@scoregw/quota-tables'
+import { createQuota, memoryStore } from '@scoregw/quota'
 import { describe, expect, it } from 'vitest'
 import { fragmentOf, LONGEST_FRAGMENT, readFragment } from '../.vitepress/theme/playground/address.ts'
 import { codeOf } from '../.vitepress/theme/playground/code-of.ts'

@@ -1,5 +1,4 @@
-import { quotaExceededBody } from '@scoregw/quota'
-import { simpleQuota } from '@scoregw/quota-tables'
+import { quotaExceededBody, simpleQuota } from '@scoregw/quota'
 import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 

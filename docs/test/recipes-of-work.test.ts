@@ -1,4 +1,4 @@
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { describe, expect, it } from 'vitest'
 import { after as ours, before as theirs } from '../code/coming-from-flexible.ts'
 import { runOnce } from '../code/cron.ts'

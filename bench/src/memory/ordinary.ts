@@ -1,6 +1,5 @@
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, memoryStore, type SyncQuota } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { createQuota, type SyncQuota } from '@scoregw/quota-tables'
 import type { Contestant } from '../rounds.ts'
 import { isExpectedSync, type Traffic } from '../traffic/traffic.ts'
 import { deciding } from './contestant.ts'

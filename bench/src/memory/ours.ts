@@ -1,6 +1,13 @@
-import { type Clock, type Limit, memoryStore } from '@scoregw/quota'
+import {
+  type Clock,
+  createQuota,
+  defaultPolicy,
+  type Limit,
+  type LimitTable,
+  memoryStore,
+  type SyncQuota,
+} from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy, type LimitTable, type SyncQuota } from '@scoregw/quota-tables'
 import type { Contestant } from '../rounds.ts'
 import { deciding } from './contestant.ts'
 import { type Batches, one, skewed } from './users.ts'

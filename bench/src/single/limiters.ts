@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { simpleQuota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { Ratelimit } from '@upstash/ratelimit'
 import { MemoryStore, type Options } from 'express-rate-limit'
 import { Redis } from 'ioredis'

@@ -1,7 +1,6 @@
-import { type Clock, memoryStore } from '@scoregw/quota'
+import { type Clock, createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
 import { redisStore } from '@scoregw/quota-redis'
-import { createQuota, definePolicy, type Quota } from '@scoregw/quota-tables'
 import type { TortureLimiter, TortureLimits, TortureRequest } from '@scoregw/quota-testkit/torture'
 import type { Redis } from 'ioredis'
 import type { Time } from './time.ts'

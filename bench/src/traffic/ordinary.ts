@@ -1,5 +1,5 @@
+import type { Quota, ReserveRequest } from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
-import type { Quota, ReserveRequest } from '@scoregw/quota-tables'
 import { USERS } from '../memory/users.ts'
 import { FOUR_LAYERS, type Operation, PLANS, PRICES, policyOf, THREE_LAYERS } from './policies.ts'
 import type { Traffic } from './traffic.ts'

@@ -1,6 +1,5 @@
-import type { Limit } from '@scoregw/quota'
+import { definePolicy, type Limit, type Policy } from '@scoregw/quota'
 import { MAX_LIMIT } from '@scoregw/quota/store'
-import { definePolicy, type Policy } from '@scoregw/quota-tables'
 
 const HOUR_MS = 3_600_000
 

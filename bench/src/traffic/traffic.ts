@@ -1,6 +1,12 @@
-import type { QuotaStore } from '@scoregw/quota'
+import {
+  createQuota,
+  type Policy,
+  type Quota,
+  type QuotaStore,
+  type ReserveRequest,
+  type SyncQuota,
+} from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { createQuota, type Policy, type Quota, type ReserveRequest, type SyncQuota } from '@scoregw/quota-tables'
 import type { Decider } from '../deciders/decider.ts'
 
 /** Requests of one kind under one policy. It uses only the public API, so that it can measure any version. */

@@ -1,6 +1,6 @@
+import { createQuota, definePolicy, simpleQuota } from '@scoregw/quota'
 import { type WaitingQueue, waitingQueue } from '@scoregw/quota/waiting'
 import { redisStore } from '@scoregw/quota-redis'
-import { createQuota, definePolicy, simpleQuota } from '@scoregw/quota-tables'
 import Bottleneck from 'bottleneck'
 import { Redis } from 'ioredis'
 import PQueue from 'p-queue'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { RateLimiterMemory } from 'rate-limiter-flexible'

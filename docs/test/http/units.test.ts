@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { quotaListener } from '../../code/node-http.ts'
 

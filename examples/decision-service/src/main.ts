@@ -1,5 +1,5 @@
+import { createQuota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
-import { createQuota } from '@scoregw/quota-tables'
 import { Redis } from 'ioredis'
 import { policy } from './policy.ts'
 import { decisionService } from './service.ts'

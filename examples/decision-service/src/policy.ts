@@ -1,4 +1,4 @@
-import { definePolicy } from '@scoregw/quota-tables'
+import { definePolicy } from '@scoregw/quota'
 
 /** Limits per user and for the whole service. A job reserves its cost before it is known. */
 export const policy = definePolicy({

@@ -1,5 +1,4 @@
-import { QuotaError, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
-import type { Decision, Quota } from '@scoregw/quota-tables'
+import { type Decision, type Quota, QuotaError, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { operationOf } from './policy.ts'
 

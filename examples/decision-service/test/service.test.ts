@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createQuota } from '@scoregw/quota-tables'
+import { createQuota } from '@scoregw/quota'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { policy } from '../src/policy.ts'
 import { decisionService } from '../src/service.ts'

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { Clock } from '@scoregw/quota'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
+import { type Clock, createQuota, type Quota } from '@scoregw/quota'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'

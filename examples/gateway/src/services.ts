@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { Clock } from '@scoregw/quota'
-import type { Quota } from '@scoregw/quota-tables'
+import type { Clock, Quota } from '@scoregw/quota'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'

@@ -1,7 +1,7 @@
+import { createQuota } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import { systemClock } from '@scoregw/quota/store'
 import { redisBroadcast, redisStore } from '@scoregw/quota-redis'
-import { createQuota } from '@scoregw/quota-tables'
 import { type RedisServer, redisTests, startCluster } from '@scoregw/redis-server'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { quotaExceededBody, quotaHeaders, quotaStatusBody } from '@scoregw/quota'
+import { createQuota, definePolicy, quotaExceededBody, quotaHeaders, quotaStatusBody } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import express, { type Express, type Request } from 'express'
 import { speak } from './model.ts'
 

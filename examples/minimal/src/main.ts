@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { quotaStatusBody } from '@scoregw/quota/http'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import express from 'express'
 
 const quota = createQuota({

@@ -1,7 +1,6 @@
 /** Users of a language model, with limits of requests, tokens and money. The model is the SDK's own for tests. */
-
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { priced, QuotaRefusedError, quotaAi } from '@scoregw/quota-ai'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { simulateReadableStream, streamText, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 

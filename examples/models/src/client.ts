@@ -1,8 +1,7 @@
 /** A caller of an API of three requests a second, which sends ten at once and is refused none after the first answer. */
-
+import { simpleQuota } from '@scoregw/quota'
 import { pacedFetch } from '@scoregw/quota-client'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { simpleQuota } from '@scoregw/quota-tables'
 
 const quota = simpleQuota({ limit: 3, per: '1s' })
 const metered = quotaFetch({

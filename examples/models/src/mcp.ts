@@ -1,10 +1,9 @@
 /** An MCP server of one tool, and a client that calls it too often. Both are in this process. */
-
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { simpleQuota } from '@scoregw/quota'
 import { quotaMcp } from '@scoregw/quota-ai/mcp'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { z } from 'zod'
 
 const quota = simpleQuota({ limit: 2, per: '1h' })

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { durableObjectSettings, durableObjectStore } from '@scoregw/quota-cloudflare'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 
 export { QuotaDurableObject } from '@scoregw/quota-cloudflare'
 

@@ -107,8 +107,7 @@ export function holdOf<C extends Counting = OneUnit>(extra: ToolCallExtra): Held
 }
 
 function refusedResult(decision: RefusedDecision, locale: Locale): RefusedToolResult {
-  const { retryable, resetAt, now } = decision
-  const retryAfterSeconds = Math.max(1, Math.ceil((resetAt - now) / 1000))
+  const { retryable, retryAfterSeconds, resetAt } = decision
   const advice = retryable
     ? `Do not call this tool again before ${isoText(resetAt)}.`
     : 'Do not call this tool again like this: waiting will not help.'

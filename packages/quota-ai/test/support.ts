@@ -1,5 +1,4 @@
-import { memoryStore } from '@scoregw/quota'
-import { createQuota, definePolicy, type SeveralUnits, type SyncQuota } from '@scoregw/quota-tables'
+import { createQuota, definePolicy, memoryStore, type SeveralUnits, type SyncQuota } from '@scoregw/quota'
 import { type ModelTokens, priced } from '../src/index.ts'
 
 type Unit = 'requests' | 'tokens' | 'microusd'

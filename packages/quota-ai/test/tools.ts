@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { createQuota, definePolicy, type SyncQuota } from '@scoregw/quota-tables'
+import { createQuota, definePolicy, type SyncQuota } from '@scoregw/quota'
 import { z } from 'zod'
 import { holdOf, quotaMcp } from '../src/mcp.ts'
 

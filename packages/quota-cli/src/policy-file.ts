@@ -1,8 +1,15 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Fault, QuotaError } from '@scoregw/quota'
+import {
+  createQuota,
+  definePolicy,
+  type Fault,
+  type Policy,
+  QuotaError,
+  type SyncQuota,
+  simpleQuota,
+} from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { createQuota, definePolicy, type Policy, type SyncQuota, simpleQuota } from '@scoregw/quota-tables'
 import { CliError, EXIT, usageError } from './cli-error.ts'
 import { parseJson, readText } from './files.ts'
 import { plain } from './text.ts'

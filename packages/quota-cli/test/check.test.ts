@@ -1,4 +1,4 @@
-import { createQuota, defaultPolicy, type Policy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy, type Policy } from '@scoregw/quota'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../src/check/finding.ts'

@@ -1,5 +1,4 @@
-import type { Subject } from '@scoregw/quota'
-import type { Policy } from '@scoregw/quota-tables'
+import type { Policy, Subject } from '@scoregw/quota'
 import fc from 'fast-check'
 
 /** A request as it happened, and the line that a server wrote of it. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { defaultPolicy } from '@scoregw/quota-tables'
+import { defaultPolicy } from '@scoregw/quota'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Simulation } from '../src/simulate/result.ts'
 import { type Ran, runCli } from './run-cli.ts'

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { type OutgoingRequest, pacedFetch, QuotaWaitError } from '../src/index.ts'
 import { generations, server } from './support/servers.ts'

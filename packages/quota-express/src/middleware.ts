@@ -1,4 +1,4 @@
-import type { Counting, OneOperation, OneUnit } from '@scoregw/quota'
+import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions, type RequestQuota } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
@@ -52,7 +52,7 @@ export interface QuotaMiddleware<Operation extends string = string, C extends Co
 
 /**
  * Makes Express middleware that meters requests. Pass `operation(req)` to meter a whole app, or mount
- * `.operation(name)` per route. A policy with one operation needs no `operation`.
+ * `.operation(name)` per route. An engine from `simpleQuota()` needs no `operation`.
  *
  * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
  * on it is refunded before the head is sent. A refused request gets a 429.
@@ -62,9 +62,9 @@ export interface QuotaMiddleware<Operation extends string = string, C extends Co
  * const metered = quotaMiddleware({ quota, subject: (req) => req.get('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
-export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
-  options: QuotaMiddlewareOptions<Operation, C> & { readonly quota: OneOperation<C> },
-): QuotaMiddleware<Operation, C>
+export function quotaMiddleware(
+  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
+): QuotaMiddleware<SimpleQuota['operation']>
 export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
   options: QuotaAppOptions<Operation, C>,
 ): QuotaMiddleware<Operation, C>

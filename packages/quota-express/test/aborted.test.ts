@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota } from '@scoregw/quota-tables'
 import express, { type Response } from 'express'
 import { describe, expect, test } from 'vitest'
 import { listening, policy } from './support/engine.ts'

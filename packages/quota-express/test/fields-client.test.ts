@@ -1,6 +1,5 @@
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, definePolicy, memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import express from 'express'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { postgresTests, startPostgres } from '@scoregw/postgres-server'
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
 import { migrateQuota, postgresStore, sqliteStore } from '@scoregw/quota-sql'
-import { createQuota, defaultPolicy, definePolicy, type Quota } from '@scoregw/quota-tables'
 import express, { type Express } from 'express'
 import { Kysely, PostgresDialect, type SqliteDatabase, SqliteDialect, sql, type Transaction } from 'kysely'
 import Database from 'libsql'
@@ -113,7 +112,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 200,
       text: '{"charged":1}',
-      limit: expect.stringMatching(/^"user-all-1h";r=1;t=\d+$/),
+      limit: expect.stringMatching(/^"user-1h";r=1;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([1, 1])
   })
@@ -138,7 +137,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 500,
       text: '{"error":"ours"}',
-      limit: expect.stringMatching(/^"user-all-1h";r=2;t=\d+$/),
+      limit: expect.stringMatching(/^"user-1h";r=2;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([0, 0])
   })
@@ -151,7 +150,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 200,
       text: '{"charged":1}',
-      limit: expect.stringMatching(/^"user-all-1h";r=1;t=\d+$/),
+      limit: expect.stringMatching(/^"user-1h";r=1;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([1, 1])
   })

@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { simpleQuota } from '@scoregw/quota-tables'
 import type express from 'express'
 import express417 from 'express417'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
+import { simpleQuota } from '@scoregw/quota'
 import * as api from '@scoregw/quota-express'
 import { type QuotaMiddlewareOptions, quotaMiddleware } from '@scoregw/quota-express'
-import { simpleQuota } from '@scoregw/quota-tables'
 import express from 'express'
 import express4 from 'express4'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -147,13 +147,13 @@ test('the package exports these values', () => {
       "QuotaRefusal",
       "QuotaWarning",
       "createQuota",
-      "definePolicy",
+      "defaultPolicy",
       "ipSubject",
       "memoryStore",
-      "money",
       "quotaErrorHandler",
       "quotaMiddleware",
       "quotaStatusBody",
+      "simpleQuota",
     ]
   `)
 })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import { createQuota } from '@scoregw/quota'
 import { ipSubject, type QuotaAppOptions, quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota } from '@scoregw/quota-tables'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import { describe, expect, test } from 'vitest'
 import { listening, type Operation, policy, syncQuota, used } from './support/engine.ts'

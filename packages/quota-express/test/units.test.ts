@@ -1,5 +1,5 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, test } from 'vitest'
 import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'

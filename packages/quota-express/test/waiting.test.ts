@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import { simpleQuota } from '@scoregw/quota-tables'
 import express from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
@@ -53,7 +53,7 @@ test('a waiting client that disconnects leaves the queue and is charged nothing'
   await expect(leaves).rejects.toThrow()
   await waiting(0)
   await quota.reset('u1')
-  expect(Object.values((await quota.status('u1')).limits)[0]?.used).toBe(0)
+  expect((await quota.status('u1')).windows.all?.[0]?.used).toBe(0)
 })
 
 test('a request that waited for maxWaitMs is refused as without a queue', async () => {

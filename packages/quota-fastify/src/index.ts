@@ -1,5 +1,5 @@
 export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, definePolicy, memoryStore, money, QuotaError } from '@scoregw/quota'
+export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
 export type {
   AnonymousMode,
   MaybeAsync,

@@ -1,4 +1,4 @@
-import type { Counting, Decision, Quota } from '@scoregw/quota'
+import type { Counting, Decision, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -59,7 +59,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
   extends Omit<HttpMeterOptions<FastifyRequest, Operation>, 'quota'>,
     FastifyOptions {
   /** The engine that decides. */
-  readonly quota: Quota<Operation, Counting>
+  readonly quota: Quota<Operation, Counting> | SimpleQuota
   /**
    * The property of a metered request that holds its `RequestQuota`. In a route's `config` it names the operation.
    *

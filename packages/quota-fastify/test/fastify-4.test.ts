@@ -1,5 +1,5 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFastify } from '@scoregw/quota-fastify'
-import { simpleQuota } from '@scoregw/quota-tables'
 import type fastify from 'fastify'
 import type { FastifyRequest } from 'fastify'
 import fastify4 from 'fastify4'

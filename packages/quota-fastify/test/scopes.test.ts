@@ -1,7 +1,6 @@
 import compress from '@fastify/compress'
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore, type Quota, simpleQuota } from '@scoregw/quota'
 import { type QuotaFastifyOptions, quotaFastify } from '@scoregw/quota-fastify'
-import { createQuota, defaultPolicy, type Quota, simpleQuota } from '@scoregw/quota-tables'
 import fastify, {
   type FastifyInstance,
   type FastifyPluginAsync,

@@ -1,5 +1,5 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaFastify } from '@scoregw/quota-fastify'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
 

@@ -1,8 +1,8 @@
 import { connect, constants } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaFastify } from '@scoregw/quota-fastify'
-import { simpleQuota } from '@scoregw/quota-tables'
 import fastify from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 

@@ -1,5 +1,5 @@
 export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, definePolicy, memoryStore, money, QuotaError } from '@scoregw/quota'
+export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
 export type { QuotaAnswer, QuotaLogger, QuotaWarningCode, RequestQuota } from '@scoregw/quota/http'
 export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export {

@@ -222,7 +222,7 @@ function notWrapped(meter: HttpMeter<Call>): Response {
 }
 
 /** The options that are called with the handler's arguments. */
-const OF_CALLS = ['subject', 'cost', 'plan', 'limits', 'skip', 'operation', 'address', 'locale']
+const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
 
 /** Adapts these options to a single argument, as the shared code calls them. */
 function ofCall(options: object): object {

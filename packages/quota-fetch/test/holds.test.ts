@@ -1,5 +1,5 @@
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { openTimers } from '@scoregw/server-kit'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
 import { expect, onTestFinished, test } from 'vitest'
@@ -77,8 +76,8 @@ test.each([
     await hono.request('/', { headers: { 'x-user': 'u1' } }),
   ]
   for (const answer of answers) {
-    expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-write-1h";r=11\d;/)
-    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-write-1h";q=120;/)
+    expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-1h";r=11\d;/)
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-1h";q=120;/)
   }
   expect(JSON.stringify([...new Headers(headers)])).toBe(before)
 })
@@ -88,7 +87,7 @@ test('a head that Node sends immediately has the RateLimit fields', async () => 
   const ask = await asking(new Hono().get('/', metered, () => new Response('x', { headers: { Expect: 'nothing' } })))
   const { headers } = await ask('/')
   expect(headers.get('expect')).toBe('nothing')
-  expect(headers.get('ratelimit')).toMatch(/^"personal-write-1h";r=119;/)
+  expect(headers.get('ratelimit')).toMatch(/^"personal-1h";r=119;/)
 })
 
 test('nested Hono apps meter their own requests', async () => {

@@ -1,6 +1,6 @@
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 

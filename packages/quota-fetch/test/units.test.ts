@@ -1,6 +1,6 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaFetch, quotaOf } from '@scoregw/quota-fetch'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 

@@ -1,7 +1,7 @@
+import { simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
-import { simpleQuota } from '@scoregw/quota-tables'
 import { Hono } from 'hono'
 import { expect, test, vi } from 'vitest'
 

@@ -1,4 +1,3 @@
-import { createQuota, definePolicy, simpleQuota } from '@scoregw/quota-tables'
 import 'reflect-metadata'
 import {
   type ArgumentsHost,
@@ -19,9 +18,10 @@ import {
 import { type AbstractHttpAdapter, APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { memoryStore } from '@scoregw/quota'
+import { definePolicy, memoryStore, simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import {
+  createQuota,
   InjectQuota,
   type NestRequest,
   Quota,
@@ -143,8 +143,8 @@ describe('QuotaModule', () => {
       }
       async read(own: RequestQuota): Promise<object> {
         await own.commit(0)
-        const { limits } = await this.engine.status('ann')
-        return { cost: own.decision.cost, used: Object.values(limits)[0]?.used }
+        const { windows } = await this.engine.status('ann')
+        return { cost: own.decision.cost, used: windows.all?.[0]?.used }
       }
     }
     controller('status', { read: [Quota('write')] }, Status as Type)
@@ -163,7 +163,7 @@ describe('QuotaModule', () => {
     const engine = simpleQuota({ limit: 2, per: '1h' })
     const warnings: string[] = []
     const logger = { warn: ({ message }: Error) => void warnings.push(message), error: () => undefined }
-    const Music = controller('music', { read: [Quota('request', {})], free: [Quota(false)] }, music())
+    const Music = controller('music', { read: [Quota(engine.operation, {})], free: [Quota(false)] }, music())
     const ask = await served({
       module: QuotaModule.forRoot({ quota: engine, subject: bySubject, logger }),
       controllers: [Music],

@@ -1,4 +1,4 @@
-import type { Decision } from '@scoregw/quota-tables'
+import type { Decision } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
 import { runHistories } from '@scoregw/quota-histories'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota-tables'
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { Cluster } from 'ioredis'
 import { Cluster as Cluster5 } from 'ioredis5'

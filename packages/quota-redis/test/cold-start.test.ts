@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
-import type { QuotaError } from '@scoregw/quota'
-import { createQuota } from '@scoregw/quota-tables'
+import { createQuota, type QuotaError } from '@scoregw/quota'
 import { freePort, ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'

@@ -1,6 +1,6 @@
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { adaptiveTicker, initialFactor, memoryFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
 import type { FactorState, MinuteOutcomes, OutcomeStore } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { describeFactorStore, describeOutcomeStore, manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { startHttpFront } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'

@@ -1,5 +1,5 @@
+import { createQuota, type Quota } from '@scoregw/quota'
 import { type Fault, faultPolicy, runFaultHistories } from '@scoregw/quota-histories'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisStore } from '../src/index.ts'

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -18,7 +18,8 @@ const write = { subject: 'u', operation: 'write' } as const
 /** A program that decides once, prints what came of it, closes its engine and has nothing else to do. */
 function programThatDecides(port: number): ChildProcess {
   const code = `
-        import { redisStore } from '@scoregw/quota-redis'
+    import { createQuota, defaultPolicy } from '@scoregw/quota'
+    import { redisStore } from '@scoregw/quota-redis'
     import { Redis } from 'ioredis'
     const client = new Redis({ port: ${port}, lazyConnect: true })
     const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client, deadlineMs: 1_000 }) })

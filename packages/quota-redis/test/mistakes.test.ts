@@ -1,5 +1,5 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { createClientPool, createCluster, createSentinel } from 'redis'
 import { describe } from 'vitest'

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'

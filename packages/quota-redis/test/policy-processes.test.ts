@@ -1,4 +1,4 @@
-import type { Policy } from '@scoregw/quota-tables'
+import type { Policy } from '@scoregw/quota'
 import { slowTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { QuotaError } from '@scoregw/quota'
+import { createQuota, definePolicy, QuotaError } from '@scoregw/quota'
 import type { FactorState } from '@scoregw/quota/store'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5'
 import { createClient } from 'redis'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { memorySettings } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memorySettings } from '@scoregw/quota'
 import type { AsyncSettingsStore, SettingsChange, StoreWriteOptions } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisBroadcast, redisBroadcast } from '../src/index.ts'

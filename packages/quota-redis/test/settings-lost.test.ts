@@ -1,6 +1,5 @@
-import { memorySettings, QuotaError } from '@scoregw/quota'
+import { memorySettings, type Quota, QuotaError } from '@scoregw/quota'
 import type { AsyncSettingsStore } from '@scoregw/quota/store'
-import type { Quota } from '@scoregw/quota-tables'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'

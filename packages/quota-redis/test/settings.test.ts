@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { cellsIn, type SettingsChange, windowCell } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy, initialSettings, type SubjectSettings } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy, type SubjectSettings } from '@scoregw/quota'
+import { cellsIn, initialSettings, type SettingsChange, windowCell } from '@scoregw/quota/store'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'

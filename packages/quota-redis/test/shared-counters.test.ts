@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota-tables'
+import { simpleQuota } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
-import type { QuotaError } from '@scoregw/quota'
-import { simpleQuota } from '@scoregw/quota-tables'
+import { type QuotaError, simpleQuota } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import Redis50 from 'ioredis50'
 import { describe, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { initialFactor } from '@scoregw/quota/adaptive'
 import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeColumn } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import {
   describeFactorStore,
   describeOutcomeStore,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { freePort, ownTime } from '@scoregw/server-kit'
 import type pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'

@@ -1,6 +1,6 @@
 import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
+import { createQuota } from '@scoregw/quota'
 import { type Fault, faultPolicy, runFaultHistories } from '@scoregw/quota-histories'
-import { createQuota } from '@scoregw/quota-tables'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'

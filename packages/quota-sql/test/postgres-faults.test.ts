@@ -1,6 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { isNotDone } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'

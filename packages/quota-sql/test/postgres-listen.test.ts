@@ -1,6 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
 import { initialFactor } from '@scoregw/quota/adaptive'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota-tables'
 import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'

@@ -1,6 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresStore, postgresStore } from '../src/index.ts'
 import { ONE, SCHEMA, take } from './support/counting.ts'

@@ -1,6 +1,6 @@
 import { postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { isNotDone } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { CamelCasePlugin, type Kysely } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'

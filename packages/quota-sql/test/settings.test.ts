@@ -1,5 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { describeSettingsStore, SETTINGS_STORE_CASES, type SettingsFactory } from '@scoregw/quota-testkit'
 import { type Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

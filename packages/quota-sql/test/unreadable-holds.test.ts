@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'

@@ -1,6 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
 import type { AsyncSettingsStore } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota-tables'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { postgresStore, quotaSchemaSql, type SqlSettings, sqliteStore, sqlSettings } from '../src/index.ts'

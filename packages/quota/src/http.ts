@@ -10,12 +10,12 @@ export {
 } from './http/answer-handlers.ts'
 export type { ProblemDetails, QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
-  type LimitStatusBody,
   type QuotaExceededOptions,
   type QuotaStatusBody,
   quotaExceededBody,
   quotaStatusBody,
   refusalMessage,
+  type WindowStatusBody,
 } from './http/body.ts'
 export { Exchange } from './http/exchange.ts'
 export {
@@ -50,7 +50,6 @@ export type {
   HttpRequest,
   MaybeAsync,
   ProxyFault,
-  RequestLimits,
   RequestQuota,
   RouteOptions,
   SettleMode,

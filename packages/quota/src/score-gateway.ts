@@ -4,6 +4,7 @@
  * @module
  */
 
+export { type DefaultPolicyOptions, defaultPolicy } from './score-gateway/default-policy.ts'
 export {
   BEIJING_TIME_ZONE,
   beijingText,
@@ -12,8 +13,3 @@ export {
   type ScoreGatewayBody,
   scoreGatewayAnswers,
 } from './score-gateway/score-gateway-answers.ts'
-export {
-  type ScoreGatewayLimit,
-  type ScoreGatewayPolicyOptions,
-  scoreGatewayPolicy,
-} from './score-gateway/score-gateway-policy.ts'

@@ -6,29 +6,37 @@
  */
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
-export type { SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
 export type { DeepPartial } from './engine/admin/write-options.ts'
-export type { DecisionTime, QuotaListener } from './engine/events.ts'
+export type { DecisionTime } from './engine/events.ts'
 export type {
   EmptyReservation,
-  HeldLimitStatus,
+  HeldWindowStatus,
   HoldEnd,
+  OperationDefinition,
+  QuotaListener,
   QuotaOverrun,
   RefusedReservation,
   RepeatedReservation,
   ReservationCalls,
+  SettingsInForce,
+  SettingsUpdate,
   StatusOptions,
-} from './engine/requests.ts'
+  SubjectOptions,
+  Threshold,
+} from './engine/public-types.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export { otherVersion } from './errors/other-version.ts'
 export { QuotaWarning } from './errors/quota-warning.ts'
 export { errorText } from './errors/reason.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export { parseSnapshotPart, type SnapshotPart } from './memory/snapshot.ts'
-export { type PlacedLimits, placedLimits } from './policy/cells.ts'
+export type { LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
-export type { LayerDefinition, LimitRule, OperationDefinition } from './policy/policy.ts'
-export type { Threshold } from './policy/settings.ts'
+export type {
+  ConcurrencyDefinition,
+  LayerDefinition,
+  PlanTable,
+} from './policy/policy.ts'
 export {
   initialSettings,
   MODES,
@@ -124,7 +132,6 @@ export {
   type TakeRequest,
 } from './store/quota-store.ts'
 export {
-  hasKey,
   keyName,
   type LayerSchema,
   layerKey,

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, memoryStore, type Quota } from '../src/index.ts'
 import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
 
 const write = { subject: 'u', operation: 'write' } as const

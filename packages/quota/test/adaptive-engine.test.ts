@@ -1,4 +1,3 @@
-import type { SyncQuotaOptions } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -9,7 +8,7 @@ import {
   memoryOutcomes,
   outcomeRecorder,
 } from '../src/adaptive.ts'
-import { memorySettings } from '../src/index.ts'
+import { memorySettings, type SyncQuotaOptions } from '../src/index.ts'
 import { type FactorState, type FactorStore, MAX_LIMIT, type VersionedFactor } from '../src/store.ts'
 import { type Fixture, fixture, flatBase, type Operation, testClock } from './support.ts'
 

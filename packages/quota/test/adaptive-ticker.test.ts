@@ -1,4 +1,3 @@
-import { createQuota } from '@scoregw/quota-tables'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type AdaptiveTickerOptions,
@@ -9,6 +8,7 @@ import {
   memoryOutcomes,
   resetFactor,
 } from '../src/adaptive.ts'
+import { createQuota } from '../src/index.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
 import type { FactorState, FactorStore } from '../src/store.ts'
 import { START, type TestClock, testClock, testPolicy } from './support.ts'

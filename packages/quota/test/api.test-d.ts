@@ -1,17 +1,20 @@
+import { expectTypeOf, it } from 'vitest'
+import { luxonCalendar } from '../src/calendar.ts'
 import {
   type CommitResult,
   createQuota,
   type Decision,
   defaultPolicy,
   definePolicy,
+  type Limit,
   type OneUnit,
+  type QuotaStore,
   type RefusedDecision,
+  type SimpleQuota,
   type SyncQuota,
+  type SyncSimpleQuota,
   simpleQuota,
-} from '@scoregw/quota-tables'
-import { expectTypeOf, it } from 'vitest'
-import { luxonCalendar } from '../src/calendar.ts'
-import type { Limit, QuotaStore, SimpleQuota, SyncSimpleQuota } from '../src/index.ts'
+} from '../src/index.ts'
 import type { NamesIn } from './names-in.ts'
 
 const quota = createQuota({

@@ -1,8 +1,7 @@
 import { runInNewContext } from 'node:vm'
-import { createQuota, defaultPolicy, definePolicy } from '@scoregw/quota-tables'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { QuotaError } from '../src/index.ts'
+import { createQuota, defaultPolicy, definePolicy, type QuotaError } from '../src/index.ts'
 import { group, listOf, optionsParser, tableOf, textLike, wholeNumber } from '../src/options.ts'
 
 interface Options {

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
-import type { Decision, RefusedDecision } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { quotaStatusBody } from '../src/index.ts'
+import { type Decision, quotaStatusBody, type RefusedDecision } from '../src/index.ts'
 import { fixture, flatBase, HOUR, START, testPolicy } from './support.ts'
 
 function refusal(decision: Decision): RefusedDecision {

@@ -1,5 +1,5 @@
-import { simpleQuota } from '@scoregw/quota-tables'
 import { afterEach, expect, it, vi } from 'vitest'
+import { simpleQuota } from '../src/index.ts'
 import { waitingQueue } from '../src/waiting.ts'
 
 afterEach(() => void vi.useRealTimers())

@@ -1,7 +1,15 @@
-import { createQuota, definePolicy, type Quota, type QuotaOptions, type Reservation } from '@scoregw/quota-tables'
 import { openTimers } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type MemoryStore, memorySettings, memoryStore } from '../src/index.ts'
+import {
+  createQuota,
+  definePolicy,
+  type MemoryStore,
+  memorySettings,
+  memoryStore,
+  type Quota,
+  type QuotaOptions,
+  type Reservation,
+} from '../src/index.ts'
 import { asyncStore, START, type TestClock, testClock } from './support.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,6 @@
-import { createQuota } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memoryStore, QuotaError, type QuotaErrorCode } from '../src/index.ts'
+import { createQuota, memoryStore, QuotaError, type QuotaErrorCode } from '../src/index.ts'
 import { asyncStore, fixture, START, testPolicy } from './support.ts'
 
 function thrown(call: () => unknown): QuotaErrorCode | undefined {

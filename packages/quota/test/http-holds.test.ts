@@ -1,8 +1,7 @@
-import { createQuota, definePolicy, type SyncQuota } from '@scoregw/quota-tables'
 import { openTimers } from '@scoregw/server-kit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AdmittedRequest, type HttpMeterOptions, type HttpRequest, httpMeter } from '../src/http.ts'
-import { memoryStore, type QuotaError } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore, type QuotaError, type SyncQuota } from '../src/index.ts'
 import { testClock } from './support.ts'
 
 type Operation = 'write' | 'chat' | 'work'

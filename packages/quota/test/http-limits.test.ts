@@ -1,9 +1,8 @@
-import { createQuota, defaultPolicy, definePolicy, simpleQuota } from '@scoregw/quota-tables'
 import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody, quotaHeaders, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, defaultPolicy, definePolicy, memoryStore, simpleQuota } from '../src/index.ts'
 
 /** 6 August 2026, 22:06:26 in Beijing. */
 const NOW = Date.UTC(2026, 7, 6, 14, 6, 26)

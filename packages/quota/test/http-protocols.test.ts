@@ -5,11 +5,10 @@ import { createServer as createTlsServer, request as tlsRequest } from 'node:htt
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota-tables'
 import { TEST_CERTIFICATE } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type HttpAdapter, type HttpMeterOptions, httpMeter, watchResponse } from '../src/http.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, defaultPolicy, memoryStore, type Quota } from '../src/index.ts'
 import type { AsyncStore } from '../src/store.ts'
 import { asyncStore } from './support.ts'
 

@@ -1,7 +1,6 @@
-import { createQuota, type UnitsOf } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { AdmittedRequest, httpMeter } from '../src/http.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, memoryStore, type UnitsOf } from '../src/index.ts'
 import { testClock } from './support.ts'
 import { SUBJECT, unitsPolicy } from './units-policy.ts'
 

@@ -1,8 +1,8 @@
-import { simpleQuota } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyAddress, commonAddress, ipSubject } from '../src/http/ip-subject.ts'
 import { httpMeter } from '../src/http.ts'
+import { simpleQuota } from '../src/index.ts'
 
 const group = fc.oneof(
   fc.constant('0'),

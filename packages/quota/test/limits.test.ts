@@ -1,17 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import { CompiledSettings } from '../src/engine/settings/compiled-settings.ts'
 import {
   createQuota,
   definePolicy,
-  initialSettings,
+  type Limit,
   type Policy,
   type Settings,
   type SubjectSettings,
-} from '@scoregw/quota-tables'
-import { describe, expect, it } from 'vitest'
-import { CompiledSettings } from '../src/engine/settings/compiled-settings.ts'
-import type { Limit } from '../src/index.ts'
+} from '../src/index.ts'
 import { categoryOf, layerAt, placedLimits, policyLayerOf } from '../src/policy/cells.ts'
 import { effectiveQuotas, type LimitsOf, type Quotas } from '../src/policy/limits.ts'
-import { initialSubjectSettings } from '../src/policy/settings.ts'
+import { initialSettings, initialSubjectSettings } from '../src/policy/settings.ts'
 import { HOUR, testClock } from './support.ts'
 
 /** Two own layers and a shared one; windows named in another order than that of a row; slots where there are some. */

@@ -1,7 +1,16 @@
-import { createQuota, initialSettings, type Policy, type SyncQuota, type SyncReservation } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type MemoryStore, memorySettings, memoryStore, type QuotaError } from '../src/index.ts'
+import {
+  createQuota,
+  type MemoryStore,
+  memorySettings,
+  memoryStore,
+  type Policy,
+  type QuotaError,
+  type SyncQuota,
+  type SyncReservation,
+} from '../src/index.ts'
+import { initialSettings } from '../src/policy/settings.ts'
 import { type Charged, Oracle, type Request } from './living/oracle.ts'
 import { policies } from './living/policies.ts'
 import { asAnotherProcess, fixture, flatBase, type TestClock, testClock, testPolicy } from './support.ts'

@@ -1,7 +1,6 @@
-import { createQuota, type Quota } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type MemoryStore, memoryStore, type QuotaStore } from '../src/index.ts'
+import { createQuota, type MemoryStore, memoryStore, type Quota, type QuotaStore } from '../src/index.ts'
 import { asyncStore, flatBase, HOUR, type Operation, type TestClock, testClock, testPolicy } from './support.ts'
 
 /** A store that others share and that can be cut off from one engine. */

@@ -1,7 +1,13 @@
-import { createQuota, type Decision, definePolicy, type SyncQuota, type SyncReservation } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import {
+  createQuota,
+  type Decision,
+  definePolicy,
+  memoryStore,
+  type SyncQuota,
+  type SyncReservation,
+} from '../src/index.ts'
 import {
   asAnotherProcess,
   fixture,

@@ -1,6 +1,5 @@
-import { createQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
 import type { SnapshotPart } from '../src/store.ts'
 import { asAnotherProcess, type Fixture, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
 

@@ -1,6 +1,5 @@
-import { createQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
 import { IdRecords } from '../src/memory/id-records.ts'
 import { Tables } from '../src/memory/row-table.ts'
 import type { SnapshotPart } from '../src/store.ts'

@@ -1,7 +1,6 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import { testClock } from './support.ts'
 

@@ -1,4 +1,4 @@
-import type { Quota } from '@scoregw/quota-tables'
+import type { Quota } from '../src/index.ts'
 
 /** The names that the types of an engine know. */
 export type NamesIn<Engine> = Engine extends Quota<string, infer Counted> ? Counted['names'] : never

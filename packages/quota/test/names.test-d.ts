@@ -1,19 +1,19 @@
+import { expectTypeOf, it } from 'vitest'
+import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
 import {
   createQuota,
   type Decision,
   defaultPolicy,
   definePolicy,
-  type LayerInput,
   type OneUnit,
   type Policy,
   type Quota,
   type QuotaRequest,
+  type Subject,
   type SyncQuota,
   simpleQuota,
-} from '@scoregw/quota-tables'
-import { expectTypeOf, it } from 'vitest'
-import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
-import type { Subject } from '../src/index.ts'
+} from '../src/index.ts'
+import type { LayerInput } from '../src/store.ts'
 import type { NamesIn } from './names-in.ts'
 
 const policy = definePolicy({

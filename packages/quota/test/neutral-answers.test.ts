@@ -1,18 +1,20 @@
-import {
-  createQuota,
-  definePolicy,
-  type Policy,
-  type QuotaRequest,
-  type RefusedDecision,
-  simpleQuota,
-} from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { chineseText } from '../src/http/neutral/chinese.ts'
 import { englishText } from '../src/http/neutral/english.ts'
 import type { RefusalFacts } from '../src/http/neutral/refusal-facts.ts'
 import { httpMeter, neutralAnswers } from '../src/http.ts'
-import { memoryStore, quotaExceededBody, quotaHeaders } from '../src/index.ts'
+import {
+  createQuota,
+  definePolicy,
+  memoryStore,
+  type Policy,
+  type QuotaRequest,
+  quotaExceededBody,
+  quotaHeaders,
+  type RefusedDecision,
+  simpleQuota,
+} from '../src/index.ts'
 import { scoreGatewayAnswers } from '../src/score-gateway.ts'
 import { START, testClock } from './support.ts'
 

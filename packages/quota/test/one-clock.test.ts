@@ -1,6 +1,5 @@
-import { simpleQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { memoryStore, simpleQuota } from '../src/index.ts'
 import { systemClock } from '../src/store.ts'
 import { asAnotherProcess, testClock } from './support.ts'
 

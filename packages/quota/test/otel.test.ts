@@ -8,10 +8,9 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { createQuota, type Decision, type Quota, simpleQuota } from '@scoregw/quota-tables'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, type Quota, simpleQuota } from '../src/index.ts'
 import { instrumentQuota } from '../src/otel.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import type { AsyncStore, TakeRequest } from '../src/store.ts'

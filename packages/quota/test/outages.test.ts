@@ -1,6 +1,5 @@
-import { createQuota, definePolicy, type QuotaOptions } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore, QuotaError } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore, QuotaError, type QuotaOptions } from '../src/index.ts'
 import type { AsyncStore } from '../src/store.ts'
 
 const policy = definePolicy({

@@ -1,6 +1,5 @@
-import { createQuota, definePolicy, type QuotaOptions } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memorySettings, memoryStore, type QuotaOptions } from '../src/index.ts'
 import type { AsyncSettingsStore } from '../src/store.ts'
 import { HOUR, testClock } from './support.ts'
 

@@ -1,7 +1,6 @@
-import { createQuota, type Decision, type QuotaOptions } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { quotaHeaders, rateLimitHeaders } from '../src/http/headers.ts'
-import { memorySettings, memoryStore, QuotaError } from '../src/index.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, QuotaError, type QuotaOptions } from '../src/index.ts'
 import type { AsyncStore, SyncSettingsStore } from '../src/store.ts'
 import { asyncStore, fixture, flatBase, type Operation, START, testClock, testPolicy } from './support.ts'
 

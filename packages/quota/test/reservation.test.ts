@@ -1,6 +1,5 @@
-import { createQuota, isSyncQuota, type SyncReservation } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, isSyncQuota, memoryStore, type SyncReservation } from '../src/index.ts'
 import { asyncStore, type Fixture, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
 
 function heldOf(reservation: SyncReservation): Extract<SyncReservation, { status: 'reserved' }> {

@@ -1,6 +1,5 @@
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore, type QuotaStore } from '../src/index.ts'
+import { createQuota, defaultPolicy, memoryStore, type QuotaStore } from '../src/index.ts'
 import type { SyncStore, TakeReply } from '../src/store.ts'
 import { testPolicy } from './support.ts'
 

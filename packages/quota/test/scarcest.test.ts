@@ -1,9 +1,8 @@
-import { createQuota, type Decision, defaultPolicy, type Policy, type WindowStatus } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { scarcestWindow } from '../src/decision/scarcest.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, type Decision, defaultPolicy, memoryStore, type Policy, type WindowStatus } from '../src/index.ts'
 import { HOUR, testClock } from './support.ts'
 
 const limit = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constant('unlimited' as const))

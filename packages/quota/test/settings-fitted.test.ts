@@ -1,8 +1,7 @@
-import type { Policy, QuotaEvents } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { memorySettings } from '../src/index.ts'
+import { memorySettings, type Policy, type QuotaEvents } from '../src/index.ts'
 import { MAX_LIMIT } from '../src/store.ts'
 import { fixture, flatBase, testPolicy } from './support.ts'
 

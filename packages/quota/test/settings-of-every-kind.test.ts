@@ -1,7 +1,6 @@
-import { createQuota, definePolicy, type Policy, type QuotaOptions } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
-import { memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memorySettings, memoryStore, type Policy, type QuotaOptions } from '../src/index.ts'
 import { HOUR, testClock } from './support.ts'
 
 const policy = definePolicy({

@@ -1,6 +1,5 @@
-import { createQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
 import type { AsyncSettingsStore, AsyncStore, MemorySettings } from '../src/store.ts'
 import { type Operation, testClock, testPolicy } from './support.ts'
 

@@ -1,9 +1,8 @@
-import { createQuota, initialSettings, type Settings } from '@scoregw/quota-tables'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memorySettings, memoryStore, QuotaError } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, QuotaError, type Settings } from '../src/index.ts'
 import { scaledLimit } from '../src/policy/limits.ts'
-import { type AsyncSettingsStore, type AsyncStore, MAX_LIMIT } from '../src/store.ts'
+import { type AsyncSettingsStore, type AsyncStore, initialSettings, MAX_LIMIT } from '../src/store.ts'
 import { asyncStore, type Fixture, fixture, flatBase, START, testClock, testPolicy } from './support.ts'
 
 function limits(quota: Fixture['quota'], category = 'write'): (number | string)[] {

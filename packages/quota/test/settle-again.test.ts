@@ -1,6 +1,5 @@
-import { createQuota, type Reservation } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore, type QuotaError } from '../src/index.ts'
+import { createQuota, memoryStore, type QuotaError, type Reservation } from '../src/index.ts'
 import { notDone, type SettleRequest } from '../src/store/quota-store.ts'
 import type { AsyncStore, SyncStore } from '../src/store.ts'
 import { flatBase, type Operation, testClock, testPolicy } from './support.ts'

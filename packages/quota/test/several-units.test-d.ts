@@ -1,3 +1,6 @@
+import { expectTypeOf, it } from 'vitest'
+import type { RequestQuota } from '../src/http.ts'
+import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
 import {
   type CommitResult,
   createQuota,
@@ -8,14 +11,11 @@ import {
   type OneUnit,
   type Policy,
   type Quota,
+  type QuotaStore,
   type SeveralUnits,
   type SyncQuota,
   type UnitsOf,
-} from '@scoregw/quota-tables'
-import { expectTypeOf, it } from 'vitest'
-import type { RequestQuota } from '../src/http.ts'
-import { type HttpMeterOptions, httpMeter } from '../src/http.ts'
-import type { QuotaStore } from '../src/index.ts'
+} from '../src/index.ts'
 import { topSubjects } from '../src/top.ts'
 import type { NamesIn } from './names-in.ts'
 

@@ -1,6 +1,5 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { fixture, HOUR, testClock } from './support.ts'
 
 describe('shadowed limits', () => {

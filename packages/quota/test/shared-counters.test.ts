@@ -1,6 +1,5 @@
-import { createQuota, definePolicy, simpleQuota } from '@scoregw/quota-tables'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { memoryStore, type QuotaStore } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore, type QuotaStore, simpleQuota } from '../src/index.ts'
 import { asAnotherProcess } from './support.ts'
 
 const ENGINES = 300

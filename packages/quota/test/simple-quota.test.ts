@@ -1,7 +1,6 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
-import { createQuota, simpleQuota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
-import { type Duration, memoryStore, quotaExceededBody } from '../src/index.ts'
+import { createQuota, type Duration, memoryStore, quotaExceededBody, simpleQuota } from '../src/index.ts'
 
 const NOON = Date.UTC(2026, 7, 6, 12)
 

@@ -1,6 +1,6 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
+import { createQuota, definePolicy } from '../src/index.ts'
 
 const policy = definePolicy({
   windows: [{ label: '1h' }, { label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],

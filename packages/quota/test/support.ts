@@ -1,14 +1,16 @@
 import {
+  type Clock,
   createQuota,
   defaultPolicy,
   type LimitTable,
+  type MemoryStore,
+  memoryStore,
   type Policy,
   type Quota,
   type QuotaOptions,
   type SyncQuota,
   type SyncQuotaOptions,
-} from '@scoregw/quota-tables'
-import { type Clock, type MemoryStore, memoryStore } from '../src/index.ts'
+} from '../src/index.ts'
 import type { AsyncStore, SyncStore } from '../src/store.ts'
 
 /** A clock turned by hand. */

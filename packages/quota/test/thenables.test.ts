@@ -1,8 +1,7 @@
 import vm from 'node:vm'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { memorySettings, memoryStore, type SettingsStore } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, type Quota, type SettingsStore } from '../src/index.ts'
 import type { AsyncSettingsStore, AsyncStore, FactorStore, SyncSettingsStore, SyncStore } from '../src/store.ts'
 import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
 

@@ -1,7 +1,6 @@
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import type { Threshold } from '../src/store.ts'
 import { fixture, HOUR, testClock } from './support.ts'
 

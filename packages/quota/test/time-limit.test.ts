@@ -1,7 +1,6 @@
-import { createQuota, type Quota, type QuotaOptions } from '@scoregw/quota-tables'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, type Quota, type QuotaOptions } from '../src/index.ts'
 import type { AsyncSettingsStore, AsyncStore, FactorStore } from '../src/store.ts'
 import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
 

@@ -1,8 +1,7 @@
-import { createQuota, definePolicy, type SubjectSettingsPatch, type SyncQuota } from '@scoregw/quota-tables'
 import { expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody } from '../src/http.ts'
-import { memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore, type SubjectSettingsPatch, type SyncQuota } from '../src/index.ts'
 import { testClock } from './support.ts'
 
 const HOUR = 3_600_000

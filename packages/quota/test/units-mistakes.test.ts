@@ -1,6 +1,6 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { describe } from 'vitest'
+import { createQuota, definePolicy } from '../src/index.ts'
 import { SUBJECT, unitsPolicy } from './units-policy.ts'
 
 /** A value that JavaScript, or a cast, lets through. */

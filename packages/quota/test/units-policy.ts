@@ -1,4 +1,4 @@
-import { type DefinedPolicy, definePolicy, type UnitsOf } from '@scoregw/quota-tables'
+import { type DefinedPolicy, definePolicy, type UnitsOf } from '../src/index.ts'
 
 /** Requests and tokens a minute, money a month: a user, a team, everybody. */
 export const unitsPolicy: DefinedPolicy<

@@ -1,8 +1,16 @@
 import { getEventListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createQuota, definePolicy, type QuotaOptions, simpleQuota } from '@scoregw/quota-tables'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MemoryStore, memorySettings, memoryStore, QuotaError } from '../src/index.ts'
+import {
+  createQuota,
+  definePolicy,
+  type MemoryStore,
+  memorySettings,
+  memoryStore,
+  QuotaError,
+  type QuotaOptions,
+  simpleQuota,
+} from '../src/index.ts'
 import type { AsyncSettingsStore, QuotaStore } from '../src/store.ts'
 import { waitingQueue } from '../src/waiting.ts'
 import { asAnotherProcess, asyncStore } from './support.ts'

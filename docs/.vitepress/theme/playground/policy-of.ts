@@ -1,5 +1,4 @@
-import type { Limit, Subject } from '@scoregw/quota'
-import type { Policy, SeveralUnits } from '@scoregw/quota-tables'
+import type { Limit, Policy, SeveralUnits, Subject } from '@scoregw/quota'
 import {
   CATEGORIES,
   CENTS,

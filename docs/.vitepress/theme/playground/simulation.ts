@@ -1,5 +1,11 @@
-import { type MemoryStore, memoryStore } from '@scoregw/quota'
-import { createQuota, type Decision, type RefusedDecision, type SyncQuota } from '@scoregw/quota-tables'
+import {
+  createQuota,
+  type Decision,
+  type MemoryStore,
+  memoryStore,
+  type RefusedDecision,
+  type SyncQuota,
+} from '@scoregw/quota'
 import { type Counted, policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 

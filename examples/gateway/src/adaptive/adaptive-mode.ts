@@ -1,4 +1,4 @@
-import type { Clock } from '@scoregw/quota'
+import type { Clock, Quota } from '@scoregw/quota'
 import {
   adaptiveTicker,
   type FactorStore,
@@ -7,7 +7,6 @@ import {
   outcomeRecorder,
 } from '@scoregw/quota/adaptive'
 import { type ListenPool, sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
-import type { Quota } from '@scoregw/quota-tables'
 import type { Chore } from '../chores.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
 import type { OperationName } from '../quota/policy.ts'

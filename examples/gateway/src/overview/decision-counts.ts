@@ -1,6 +1,5 @@
-import type { Clock } from '@scoregw/quota'
+import type { Clock, Quota } from '@scoregw/quota'
 import { type TopSubjects, topSubjects } from '@scoregw/quota/top'
-import type { Quota } from '@scoregw/quota-tables'
 import type { OperationName } from '../quota/policy.ts'
 
 /** The number of refusals by a limit. */

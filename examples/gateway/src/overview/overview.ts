@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '@scoregw/quota'
+import type { Clock, Quota } from '@scoregw/quota'
 import { ADAPTIVE_DEFAULTS, type CallOutcome, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
-import type { Quota } from '@scoregw/quota-tables'
 import type * as z from 'zod'
 import { instantText } from '../http/instant.ts'
 import { outerPath } from '../quota/admin-routes.ts'

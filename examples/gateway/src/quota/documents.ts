@@ -1,5 +1,5 @@
+import type { Settings, VersionedSettings } from '@scoregw/quota'
 import { MAX_LIMIT, MODES } from '@scoregw/quota/store'
-import type { Settings, VersionedSettings } from '@scoregw/quota-tables'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { OPERATION_NAMES, policy } from './policy.ts'

@@ -1,5 +1,4 @@
-import { QuotaError } from '@scoregw/quota'
-import type { Quota } from '@scoregw/quota-tables'
+import { type Quota, QuotaError } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'

@@ -1,7 +1,7 @@
+import type { Quota, RefusedDecision } from '@scoregw/quota'
 import { preferredLocale, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
 import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import type { Quota, RefusedDecision } from '@scoregw/quota-tables'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { HttpError } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'

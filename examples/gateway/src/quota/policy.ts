@@ -1,4 +1,4 @@
-import { definePolicy, type Policy } from '@scoregw/quota-tables'
+import { definePolicy, type Policy } from '@scoregw/quota'
 
 const defined = definePolicy({
   windows: [{ label: '1h' }, { label: '5h' }, { label: '1d' }],

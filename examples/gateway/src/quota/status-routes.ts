@@ -1,6 +1,6 @@
+import type { Quota, QuotaStatus } from '@scoregw/quota'
 import { quotaStatusBody } from '@scoregw/quota/http'
 import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
-import type { Quota, QuotaStatus } from '@scoregw/quota-tables'
 import { type Route, route } from '../http/route.ts'
 import { type StatusDocument, statusDocument } from './documents.ts'
 import type { OperationName } from './policy.ts'

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Clock, QuotaError } from '@scoregw/quota'
-import type { Quota, RefusedDecision } from '@scoregw/quota-tables'
+import { type Clock, type Quota, QuotaError, type RefusedDecision } from '@scoregw/quota'
 import { chartText } from '../charts/chart.ts'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'

@@ -1,7 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
-import { type MemoryStore, memoryStore } from '@scoregw/quota'
+import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
 import type { AsyncStore } from '@scoregw/quota/store'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
 import * as z from 'zod'
 import { listen } from '../../src/http/listener.ts'
 import { contextOf } from '../../src/http/request-context.ts'

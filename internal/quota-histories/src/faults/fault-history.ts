@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { QuotaError } from '@scoregw/quota'
-import type { Policy, Quota, Reservation, ReserveRequest } from '@scoregw/quota-tables'
+import { type Policy, type Quota, QuotaError, type Reservation, type ReserveRequest } from '@scoregw/quota'
 import { type Call, violationsOf } from './call.ts'
 
 const CALLERS = 16

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createQuota, type Decision, type Policy, type Quota } from '@scoregw/quota-tables'
+import { createQuota, type Decision, type Policy, type Quota } from '@scoregw/quota'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import { SEED } from './run-history.ts'
 import { asAnotherProcess } from './world.ts'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Subject } from '@scoregw/quota'
-import type { AdmittedDecision, Policy, UncountedWindow, WindowStatus } from '@scoregw/quota-tables'
+import type { AdmittedDecision, Policy, Subject, UncountedWindow, WindowStatus } from '@scoregw/quota'
 
 /** Adds up the admissions of each window instance, using only the decisions. */
 export class Ledger {

@@ -1,5 +1,5 @@
+import type { Decision, NearLimit } from '@scoregw/quota'
 import type { Threshold } from '@scoregw/quota/store'
-import type { Decision, NearLimit } from '@scoregw/quota-tables'
 
 /** The thresholds of an engine without any in its settings. */
 const USUAL: readonly Threshold[] = [{ share: 0.8 }]

@@ -1,6 +1,5 @@
-import type { Limit, Subject } from '@scoregw/quota'
+import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
 import type { BucketWindow, CalendarWindow } from '@scoregw/quota/store'
-import type { LimitTable, Policy } from '@scoregw/quota-tables'
 import type { StoreAbility } from '@scoregw/quota-testkit'
 
 /** Policies for random histories, and the subjects in them. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota-tables'
+import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { Ledger } from './ledger.ts'

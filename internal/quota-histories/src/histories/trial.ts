@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
-import { type Limit, QuotaError, type QuotaErrorCode, type Subject } from '@scoregw/quota'
-import type {
-  Decision,
-  HeldReservation,
-  LimitTable,
-  Policy,
-  QuotaRequest,
-  ReserveRequest,
-  Settings,
-  SubjectSettings,
-} from '@scoregw/quota-tables'
+import {
+  type Decision,
+  type HeldReservation,
+  type Limit,
+  type LimitTable,
+  type Policy,
+  QuotaError,
+  type QuotaErrorCode,
+  type QuotaRequest,
+  type ReserveRequest,
+  type Settings,
+  type Subject,
+  type SubjectSettings,
+} from '@scoregw/quota'
 import type { StoreHarness } from '@scoregw/quota-testkit'
 import { type ModelDecision, type ModelReservation, QuotaModel, utcCalendar } from '@scoregw/quota-testkit/model'
 import { crossed, inWords } from './near-limits.ts'

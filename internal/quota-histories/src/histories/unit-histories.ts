@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { QuotaError } from '@scoregw/quota'
-import { createQuota, definePolicy, type Reservation, type UnitsOf } from '@scoregw/quota-tables'
+import { createQuota, definePolicy, QuotaError, type Reservation, type UnitsOf } from '@scoregw/quota'
 import { missingOf, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { ModelCounters, type ModelId, type ModelLimit } from '@scoregw/quota-testkit/model'
 import * as fc from 'fast-check'

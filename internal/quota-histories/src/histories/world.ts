@@ -1,19 +1,20 @@
-import { memorySettings, QuotaError, type Subject } from '@scoregw/quota'
-import type { Counters, MemorySettings } from '@scoregw/quota/store'
 import {
   createQuota,
   type Decision,
   isSyncQuota,
+  memorySettings,
   type NearLimit,
   type Policy,
   type Quota,
+  QuotaError,
   type QuotaRequest,
   type QuotaStatus,
   type Reservation,
   type ReserveRequest,
+  type Subject,
   type SyncReservation,
-  storeSchema,
-} from '@scoregw/quota-tables'
+} from '@scoregw/quota'
+import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
 import type { StoreHarness } from '@scoregw/quota-testkit'
 import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'

@@ -1,5 +1,4 @@
-import type { Limit } from '@scoregw/quota'
-import type { Policy } from '@scoregw/quota-tables'
+import type { Limit, Policy } from '@scoregw/quota'
 import { counted } from '../text.ts'
 import { type Finding, note, warning } from './finding.ts'
 import { spanOf } from './spans.ts'

@@ -1,6 +1,5 @@
-import type { Mode } from '@scoregw/quota'
+import { createQuota, type Mode, type Policy } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { createQuota, type Policy } from '@scoregw/quota-tables'
 import { counted } from '../text.ts'
 import { type Finding, note, warning } from './finding.ts'
 import { idleLimits } from './idle-limits.ts'

@@ -1,4 +1,4 @@
-import type { Policy } from '@scoregw/quota-tables'
+import type { Policy } from '@scoregw/quota'
 
 type Window = Policy['windows'][number]
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { redisHttpStore } from '@scoregw/quota-redis/http'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { CliError, EXIT, usageError } from '../cli-error.ts'
 import { plain } from '../text.ts'
 import { fault, ok, type ServerFinding, warning } from './finding.ts'

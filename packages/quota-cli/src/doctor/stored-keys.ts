@@ -1,5 +1,5 @@
+import type { Policy } from '@scoregw/quota'
 import { rowTables } from '@scoregw/quota-redis'
-import type { Policy } from '@scoregw/quota-tables'
 import type { Redis } from 'ioredis'
 import { literally, scanKeys } from '../redis/scan.ts'
 import { counted, several } from '../text.ts'

@@ -1,14 +1,15 @@
-import { memoryStore, type Subject } from '@scoregw/quota'
-import { luxonCalendar } from '@scoregw/quota/calendar'
-import { unitNames } from '@scoregw/quota/store'
 import {
   type Counting,
   createQuota,
   type Decision,
+  memoryStore,
   type Policy,
   type RefusedDecision,
+  type Subject,
   type SyncQuota,
-} from '@scoregw/quota-tables'
+} from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import { unitNames } from '@scoregw/quota/store'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
 /** Receives a replay's results, request by request. */

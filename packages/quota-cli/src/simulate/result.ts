@@ -1,5 +1,4 @@
-import type { Subject } from '@scoregw/quota'
-import type { Counting } from '@scoregw/quota-tables'
+import type { Counting, Subject } from '@scoregw/quota'
 import type { SkippedLines } from './skipped.ts'
 import type { LimitName, Tally } from './tally.ts'
 

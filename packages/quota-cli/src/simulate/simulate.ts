@@ -1,5 +1,5 @@
+import type { Counting, Policy, RefusedDecision } from '@scoregw/quota'
 import { unitNames } from '@scoregw/quota/store'
-import type { Counting, Policy, RefusedDecision } from '@scoregw/quota-tables'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
 import { percent } from '../text.ts'

@@ -1,6 +1,5 @@
-import type { LimitKind, Subject } from '@scoregw/quota'
+import type { Counting, LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
 import { ofUnit } from '@scoregw/quota/store'
-import type { Counting, RefusedDecision, Violation } from '@scoregw/quota-tables'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 

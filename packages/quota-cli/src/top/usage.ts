@@ -1,6 +1,5 @@
-import type { Subject } from '@scoregw/quota'
+import type { Policy, Quota, Subject, WindowStatus } from '@scoregw/quota'
 import { type RowTable, rowTables } from '@scoregw/quota-redis'
-import type { Policy, Quota, WindowStatus } from '@scoregw/quota-tables'
 import type { RedisConnection } from '../redis/connect.ts'
 import { scanKeys } from '../redis/scan.ts'
 import { ownLayers } from '../simulate/replay.ts'

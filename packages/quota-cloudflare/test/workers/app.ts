@@ -1,8 +1,7 @@
 import { env as bound, DurableObject } from 'cloudflare:workers'
-import type { QuotaError } from '@scoregw/quota'
+import { createQuota, definePolicy, type QuotaError } from '@scoregw/quota'
 import type { EndedHold } from '@scoregw/quota/store'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { durableObjectSettings, durableObjectStore, QuotaDurableObject } from '../../src/index.ts'
 import { type Env, named } from './env.ts'
 

@@ -1,7 +1,6 @@
-import { memoryStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type SyncQuota } from '@scoregw/quota'
 import type { AsyncCounters, AsyncStore, StoreSchema } from '@scoregw/quota/store'
 import type { QuotaLogger, QuotaWarning } from '@scoregw/quota-express'
-import { createQuota, defaultPolicy, type Policy, type Quota, type SyncQuota } from '@scoregw/quota-tables'
 
 const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
 

@@ -1,4 +1,4 @@
-import type { Quota } from '@scoregw/quota-tables'
+import type { Quota } from '@scoregw/quota'
 import express from 'express'
 import express4 from 'express4'
 import { lateQuota, type Operation, syncQuota } from './engine.ts'

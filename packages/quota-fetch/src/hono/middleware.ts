@@ -1,4 +1,4 @@
-import type { Counting, Decision, OneOperation, OneUnit } from '@scoregw/quota'
+import type { Counting, Decision, OneUnit, SimpleQuota } from '@scoregw/quota'
 import {
   type AdmittedRequest,
   ANSWER_HANDLERS,
@@ -144,7 +144,7 @@ const HONO: HttpAdapter<Context> = {
 
 /**
  * Makes Hono middleware that meters requests. Pass `operation(c)` to meter a whole app, or mount `.operation(name)` per
- * route. A policy with one operation needs no `operation`.
+ * route. An engine from `simpleQuota()` needs no `operation`.
  *
  * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
  * on it is refunded before the response is sent. A refused request gets a 429.
@@ -154,9 +154,9 @@ const HONO: HttpAdapter<Context> = {
  * const metered = quotaMiddleware({ quota, subject: (c) => c.req.header('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
-export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
-  options: QuotaMiddlewareOptions<Operation, C> & { readonly quota: OneOperation<C> },
-): QuotaMiddleware<Operation, C>
+export function quotaMiddleware(
+  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
+): QuotaMiddleware<SimpleQuota['operation']>
 export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
   options: QuotaAppOptions<Operation, C>,
 ): QuotaMiddleware<Operation, C>
@@ -169,7 +169,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => metering(meter.operation(name, overrides)),
     inTransaction: (name, overrides = {}) => charging(meter.inTransaction(name, overrides)),
-    charge: (c, transaction) => chargeOf(CHARGES.get(c))(transaction) as Promise<Decision<OneUnit> | undefined>,
+    charge: (c, transaction) => chargeOf(CHARGES.get(c))(transaction),
     of: (c) => c.get(variable) as RequestQuota<OneUnit, number> | undefined,
   }
   return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)

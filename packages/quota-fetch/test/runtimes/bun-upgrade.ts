@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import { simpleQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { simpleQuota } from '@scoregw/quota-tables'
 
 /** The part of Bun that the check uses. */
 declare const Bun: {

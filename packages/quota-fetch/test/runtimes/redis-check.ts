@@ -1,6 +1,5 @@
-import { quotaFetch } from '@scoregw/quota-fetch'
+import { createQuota, defaultPolicy, quotaFetch } from '@scoregw/quota-fetch'
 import { redisStore } from '@scoregw/quota-redis'
-import { createQuota, defaultPolicy } from '@scoregw/quota-tables'
 import { Redis } from 'ioredis'
 
 /** Spends a limit of 12 on a shared store and prints the statuses; run by Bun and by Deno. */

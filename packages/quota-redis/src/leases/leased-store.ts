@@ -30,7 +30,7 @@ export interface LeasedRedisStore extends RedisStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
  * const store = leasedRedisStore({ client: new Cluster([{ host: '10.0.0.1', port: 6379 }]) })
- * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
+ * const quota = createQuota({ policy: defaultPolicy(), store })
  */
 export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
   return new Store(parseStoreOptions('leasedRedisStore()', options))

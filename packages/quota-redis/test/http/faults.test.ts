@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
-import type { QuotaError } from '@scoregw/quota'
-import { createQuota, type Quota } from '@scoregw/quota-tables'
+import { createQuota, type Quota, type QuotaError } from '@scoregw/quota'
 import { type FrontFault, type HttpFront, startHttpFront } from '@scoregw/redis-server'
 import { freePort } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { BUCKET_KINDS, runBucketHistories } from '@scoregw/quota-histories'
-import { createQuota, definePolicy } from '@scoregw/quota-tables'
 import { CONFORMANCE_CASES, manualClock, runCase } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'

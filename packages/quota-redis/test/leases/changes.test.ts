@@ -1,5 +1,5 @@
+import type { Settings } from '@scoregw/quota'
 import type { DeepPartial } from '@scoregw/quota/store'
-import type { Settings } from '@scoregw/quota-tables'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'

@@ -1,5 +1,4 @@
-import type { SettingsStore } from '@scoregw/quota'
-import { createQuota, type Policy, type Quota } from '@scoregw/quota-tables'
+import { createQuota, type Policy, type Quota, type SettingsStore } from '@scoregw/quota'
 import type { ManualClock } from '@scoregw/quota-testkit'
 import type { RedisClient } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'

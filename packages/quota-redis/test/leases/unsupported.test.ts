@@ -1,4 +1,4 @@
-import { createQuota, type Policy } from '@scoregw/quota-tables'
+import { createQuota, type Policy } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { leasedRedisStore } from '../../src/leases.ts'

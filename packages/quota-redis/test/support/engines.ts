@@ -1,5 +1,4 @@
-import { QuotaError } from '@scoregw/quota'
-import { createQuota, type Policy, type Quota, type QuotaOptions } from '@scoregw/quota-tables'
+import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
 import { ownTime } from '@scoregw/server-kit'
 import { type Cluster, Redis } from 'ioredis'
 import { expect } from 'vitest'

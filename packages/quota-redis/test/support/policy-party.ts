@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createQuota, type Policy, type Quota, type Reservation } from '@scoregw/quota-tables'
+import { createQuota, type Policy, type Quota, type Reservation } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { redisStore } from '../../src/index.ts'
 import { runProgram } from './program.ts'

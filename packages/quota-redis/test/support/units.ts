@@ -1,5 +1,4 @@
-import type { Clock } from '@scoregw/quota'
-import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota-tables'
+import { type Clock, createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { type RedisStore, type RedisStoreOptions, redisStore } from '../../src/index.ts'

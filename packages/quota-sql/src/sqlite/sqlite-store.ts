@@ -47,7 +47,7 @@ export interface SqliteStore extends SqlStore {
  * const database = new Database('quota.sqlite')
  * const db = new Kysely({ dialect: new SqliteDialect({ database }) })
  * await migrateQuota(db, { dialect: 'sqlite' })
- * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store: sqliteStore({ database, db }) })
+ * const quota = createQuota({ policy: defaultPolicy(), store: sqliteStore({ database, db }) })
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const parsed = parseSqliteStoreOptions(options)

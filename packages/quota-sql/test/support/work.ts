@@ -1,5 +1,4 @@
-import type { QuotaStore } from '@scoregw/quota'
-import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota-tables'
+import { createQuota, definePolicy, type Quota, type QuotaStore, type UnitsOf } from '@scoregw/quota'
 import * as fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import type { PostgresStore, SqliteStore } from '../../src/index.ts'

@@ -1,6 +1,5 @@
-import { memoryStore, type Subject } from '@scoregw/quota'
+import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type Subject } from '@scoregw/quota'
 import type { MaybeAsync, QuotaLogger, RequestQuota } from '@scoregw/quota/http'
-import { createQuota, defaultPolicy, type Policy, type Quota } from '@scoregw/quota-tables'
 import { failingOptions, failingTo, loggerOf, ownAnswer } from './failing.ts'
 import { type Latch, latch, lateStore, type StoreMood, StoreMoods } from './late-store.ts'
 import {
@@ -157,15 +156,6 @@ export class HttpApp {
     const plan = header('x-plan')
     if (plan?.startsWith('later:')) return Promise.resolve(plan.slice(6))
     return plan === undefined ? own : failingTo(plan, plan)
-  }
-
-  /** The option `limits`, which reads the field `x-limit`: the hourly limit of writes, `null`, or either later. */
-  limits(header: HeaderOf): MaybeAsync<Readonly<Record<string, number | null>> | undefined> {
-    const text = header('x-limit')
-    if (text === undefined) return undefined
-    const numbers = (limit: string) => ({ 'personal-write-1h': limit === 'null' ? null : Number(limit) })
-    if (text.startsWith('later:')) return Promise.resolve(numbers(text.slice(6)))
-    return failingTo(text, numbers(text))
   }
 
   /** The option `skip`, which reads the field `x-skip`. */

@@ -1,5 +1,5 @@
-import type { Limit } from '@scoregw/quota'
-import type { LayerDefinition, LimitTable, Policy, Settings, SubjectSettings } from '@scoregw/quota-tables'
+import type { Limit, LimitTable, Policy, Settings, SubjectSettings } from '@scoregw/quota'
+import type { LayerDefinition } from '@scoregw/quota/store'
 
 /** Identifies a limit by layer, category and label. */
 export interface LimitOf {

@@ -1,6 +1,5 @@
-import type { Clock, Limit, Subject } from '@scoregw/quota'
-import type { CalendarWindow, WindowDefinition } from '@scoregw/quota/store'
-import type { LayerDefinition, OperationDefinition, Policy, SubjectSettings, WindowStatus } from '@scoregw/quota-tables'
+import type { Clock, Limit, Policy, Subject, SubjectSettings, WindowStatus } from '@scoregw/quota'
+import type { CalendarWindow, LayerDefinition, OperationDefinition, WindowDefinition } from '@scoregw/quota/store'
 import { effectiveLimit, isShadowed } from './effective-limit.ts'
 import type { ModelLimit } from './model-counters.ts'
 import type { ModelDocuments } from './model-documents.ts'

@@ -1,5 +1,4 @@
-import type { Limit } from '@scoregw/quota'
-import type { Decision, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota-tables'
+import type { Decision, Limit, RefusedDecision, UncountedWindow, Violation, WindowStatus } from '@scoregw/quota'
 import { inTokens, type ModelCell, type ModelCells } from './model-cells.ts'
 import type { ModelCounters } from './model-counters.ts'
 import type { ModelRecord } from './model-records.ts'

@@ -1,12 +1,5 @@
-import type { Limit } from '@scoregw/quota'
-import type { SharedLayerSettings } from '@scoregw/quota/store'
-import {
-  initialSettings,
-  type LimitTable,
-  type Policy,
-  type Settings,
-  type SubjectSettings,
-} from '@scoregw/quota-tables'
+import type { Limit, LimitTable, Policy, Settings, SubjectSettings } from '@scoregw/quota'
+import { initialSettings, type SharedLayerSettings } from '@scoregw/quota/store'
 
 type Tree = { readonly [name: string]: Tree | Limit | null }
 

@@ -1,5 +1,13 @@
-import type { Clock, Subject } from '@scoregw/quota'
-import type { Policy, QuotaStatus, ResetOptions, Settings, SubjectSettings, Violation } from '@scoregw/quota-tables'
+import type {
+  Clock,
+  Policy,
+  QuotaStatus,
+  ResetOptions,
+  Settings,
+  Subject,
+  SubjectSettings,
+  Violation,
+} from '@scoregw/quota'
 import {
   type CellsOf,
   enforcedSlots,
@@ -322,10 +330,8 @@ export class QuotaModel {
       settingsVersion: this.#shared.documents.version,
     }
     const cells = this.#cells.of(of)
-    // Decisions show the limits that count the operation.
-    const shown = slot ? cells : cells.filter(({ kind }) => kind !== 'concurrency')
     if (cost === 0 && !alwaysUseStore && !slot) {
-      const windows = this.#sight.showUncounted(shown)
+      const windows = this.#sight.showUncounted(cells)
       return [
         { ...base, allowed: true, source: 'free', shadowed: [], windows },
         { outcome: 'admitted', charged: {} },
@@ -335,7 +341,7 @@ export class QuotaModel {
     const violations = this.#sight.violations(cells, needed, true)
     const shadowed = this.#sight.violations(cells, needed, false)
     const taken = take(cells, cost)
-    const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(shown) }
+    const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
     // A peek charges nothing, so the bucket is as the violation saw it.
     const isCharged = Object.keys(taken.charged).length > 0
     const until = (violation: Violation): number | undefined => {

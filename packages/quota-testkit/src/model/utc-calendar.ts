@@ -1,5 +1,4 @@
-import type { CalendarAnchor, CalendarWindow } from '@scoregw/quota/store'
-import type { SubjectAnchor } from '@scoregw/quota-tables'
+import type { CalendarAnchor, CalendarWindow, SubjectAnchor } from '@scoregw/quota/store'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

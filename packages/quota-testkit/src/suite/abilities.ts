@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createQuota, type Policy, type QuotaOptions } from '@scoregw/quota-tables'
+import { createQuota, type Policy, type QuotaOptions } from '@scoregw/quota'
 import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 import { MIXED } from './table.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { createQuota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
-import { createQuota } from '@scoregw/quota-tables'
 import { ROLLING } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
-import { memorySettings } from '@scoregw/quota'
-import { createQuota, type Decision, defaultPolicy, isSyncQuota, type Policy, type Quota } from '@scoregw/quota-tables'
+import {
+  createQuota,
+  type Decision,
+  defaultPolicy,
+  isSyncQuota,
+  memorySettings,
+  type Policy,
+  type Quota,
+} from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, throwsCode } from './probe.ts'

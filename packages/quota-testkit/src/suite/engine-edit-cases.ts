@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { memorySettings } from '@scoregw/quota'
-import { createQuota, defaultPolicy, type LimitTable, type Policy, type Quota } from '@scoregw/quota-tables'
+import { createQuota, defaultPolicy, type LimitTable, memorySettings, type Policy, type Quota } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { throwsCode } from './probe.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createQuota, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota-tables'
+import { createQuota, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
 import { utcCalendar } from '../model/utc-calendar.ts'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'

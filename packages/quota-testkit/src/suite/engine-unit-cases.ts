@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota-tables'
+import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { MINUTE_MS } from './hold-probe.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { createQuota, type Policy } from '@scoregw/quota'
 import { windowCell } from '@scoregw/quota/store'
-import { createQuota, type Policy } from '@scoregw/quota-tables'
 import { abilityCase, ROLLING } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'

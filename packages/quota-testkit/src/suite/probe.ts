@@ -6,6 +6,7 @@ import {
   type Counters,
   cellsIn,
   type HoldOptions,
+  type LayerDefinition,
   type QuotaStore,
   type Quotas,
   type ReadReply,
@@ -17,7 +18,6 @@ import {
   type TakeReply,
   windowCell,
 } from '@scoregw/quota/store'
-import type { LayerDefinition } from '@scoregw/quota-tables'
 import { schemaOf, type Table, TableRows } from './table.ts'
 
 export const SECOND_MS = 1_000

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import type { SettingsStore } from '@scoregw/quota'
+import { createQuota, defaultPolicy, type Quota, type SettingsStore } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota-tables'
 import { soon } from './port-harness.ts'
 import type { SettingsCase, SettingsContext } from './settings-harness.ts'
 import {

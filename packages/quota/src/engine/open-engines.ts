@@ -1,6 +1,7 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import { placedLimits } from '../policy/cells.ts'
+import { policyCells, unitOfLabel } from '../policy/cells.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
+import { ownOf } from '../policy/values.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 
 /**
@@ -22,6 +23,8 @@ type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
+  /** The entry of a limiter without a name. Such limiters have two entries per counter. */
+  readonly isUnnamed: boolean
   /** The counter's name for messages. */
   readonly text: string
 }
@@ -37,26 +40,33 @@ function register(): Register {
   return shared[REGISTER]
 }
 
+/** An engine that opens. */
+export interface OpeningEngine {
+  readonly policy: Policy
+  /** Whether it is a limiter without a name. */
+  readonly isUnnamed: boolean
+}
+
 /**
  * Registers an open engine until you call the returned function.
  *
- * @param warn receives a warning if two stores on the same data have different limits for a counter, or if two engines
- * with different policies share one by the same name and number
+ * @param warn receives a warning if two stores on the same data have different limits for a counter, or if limiters share
+ * a counter because they have no name
  * @throws {QuotaError} `shared_counter` for different limits if both engines use the same store object
  */
-export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
+export function noteOpen(engine: OpeningEngine, store: QuotaStore, warn: (message: string) => void): () => void {
   const { byStore, byPlace } = register()
-  const counters = countersOf(policy)
+  const counters = countersOf(engine)
   const ofStore = byStore.get(store) ?? new Map()
   const conflict = conflictOf(ofStore, counters)
   if (conflict !== undefined) throw new QuotaError('shared_counter', conflict)
   byStore.set(store, ofStore)
-  let warning = sharedOf(ofStore, counters, policy)
+  let warning = unnamedTwice(ofStore, counters)
   const reference = new WeakRef(store)
   const ends = [note(ofStore, counters, reference)]
   if (store.place !== undefined) {
     const ofPlace = byPlace.get(store.place) ?? new Map()
-    warning = conflictOf(ofPlace, counters) ?? warning
+    warning ??= conflictOf(ofPlace, counters) ?? unnamedTwice(ofPlace, counters)
     byPlace.set(store.place, ofPlace)
     ends.push(note(ofPlace, counters, reference))
   }
@@ -66,32 +76,23 @@ export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: stri
   }
 }
 
-/** The policies whose engines are open or were. Engines of one policy share counters on purpose. */
-const SEEN = new WeakMap<OpenCounters, Map<string, WeakRef<Policy>>>()
-
-/** Finds a counter that another policy's engine has, too, with the same limit. Returns a message with the fix. */
-function sharedOf(open: OpenCounters, counters: CounterLimits, policy: Policy): string | undefined {
-  const seen = SEEN.get(open) ?? new Map<string, WeakRef<Policy>>()
-  SEEN.set(open, seen)
-  let message: string | undefined
-  for (const [name, { limit, text }] of counters) {
-    const other = seen.get(name)?.deref()
-    seen.set(name, new WeakRef(policy))
-    if (message !== undefined || other === undefined || other === policy) continue
-    const engines = open.get(name)?.get(limit)
-    if (engines === undefined || !hasOpen(engines)) continue
-    message = `shared_counter: two open engines count in the same counter, ${text}: if they aren't meant to share it, give the limit of one of them another name`
-  }
-  return message
-}
-
 /** Finds a counter with different limits in two engines. Returns a message with the fix. */
 function conflictOf(open: OpenCounters, counters: CounterLimits): string | undefined {
   for (const [name, { limit, text }] of counters) {
     for (const [other, engines] of open.get(name) ?? []) {
       if (other === limit || !hasOpen(engines)) continue
-      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give the limits of one of them other names`
+      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names`
     }
+  }
+  return undefined
+}
+
+/** The first counter that another limiter without a name has, as a sentence with a fix. */
+function unnamedTwice(open: OpenCounters, counters: CounterLimits): string | undefined {
+  for (const [name, { limit, isUnnamed, text }] of counters) {
+    const engines = open.get(name)?.get(limit)
+    if (!isUnnamed || engines === undefined || !hasOpen(engines)) continue
+    return `two limiters without a name share the counter ${text}: give each a name of its own, simpleQuota({ name: 'login', .. }), or close the one that this one replaces`
   }
   return undefined
 }
@@ -125,13 +126,19 @@ function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<Quota
   }
 }
 
-function countersOf(policy: Policy): CounterLimits {
-  const { rules, layout } = placedLimits(policy)
-  return new Map(
-    rules.map(({ name, limit, unit, layer }, at) => {
-      const { name: ofLayer } = policy.layers[layer]!
-      const text = `"${name}" of ${unit} in layer "${ofLayer}"`
-      return [JSON.stringify([ofLayer, layout.cells[at]!.identity]), { limit, text }]
-    }),
-  )
+function countersOf({ policy, isUnnamed }: OpeningEngine): CounterLimits {
+  const counters = new Map<string, CounterLimit>()
+  const cells = policyCells(policy)
+  for (const { name: layer } of policy.layers) {
+    for (const category of policy.categories) {
+      for (const { identity, label } of cells) {
+        const limit = ownOf(ownOf(ownOf(policy.base, layer), category), label)
+        if (limit === undefined) continue
+        const text = `"${label}" of ${unitOfLabel(policy, label)} in layer "${layer}", category "${category}"`
+        counters.set(JSON.stringify([layer, category, identity]), { limit, isUnnamed: false, text })
+        if (isUnnamed) counters.set(JSON.stringify([category, identity]), { limit, isUnnamed, text })
+      }
+    }
+  }
+  return counters
 }

@@ -1,3 +1,4 @@
+import { faultyDocument } from '../errors/quota-error.ts'
 import {
   aClock,
   aFunction,
@@ -15,8 +16,9 @@ import {
 import { faultsOf, noSuchName, within } from '../options/faults.ts'
 import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
-import type { Policy } from '../policy/policy.ts'
+import { copyOfPolicy, type Policy } from '../policy/policy.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/rules.ts'
+import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { type Counting, unitNames } from '../policy/units.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -24,6 +26,7 @@ import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
+import { withLengths } from '../windows/kinds/rolling.ts'
 
 /**
  * What happens to requests of a category while the store is unavailable. Decisions without the store have `source:
@@ -190,10 +193,10 @@ export function failurePolicyCheck(): Check<FailurePolicy> {
 
 const parse = /* @__PURE__ */ optionsParser<ParsedQuotaOptions>('createQuota()', () => ({
   policy: objectWhere<Policy>(
-    (value) => ['limits', 'layers', 'operations'].every((name) => Object.hasOwn(value, name)),
-    'a policy from definePolicy(), or `limits` by name',
+    (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
+    'a policy, for example from defaultPolicy() or definePolicy()',
   ),
-  failurePolicy: withDefault(tableOf(failurePolicyCheck(), 'an object by operation or category, { read: "open" }'), {}),
+  failurePolicy: withDefault(tableOf(failurePolicyCheck(), 'an object by category, { read: "open" }'), {}),
   ...sharedChecks(),
 }))
 
@@ -213,18 +216,18 @@ function isFailurePolicy(value: unknown): boolean {
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
 export function parseQuotaOptions(options: QuotaOptions): ParsedQuotaOptions {
   const parsed = parse(options)
-  const { policy } = parsed
+  const given = parsed.policy
+  const complete = { ...given, windows: withLengths(given.windows) as Policy['windows'] }
+  const faults = policyFaults(complete)
+  if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
+  const policy = copyOfPolicy(complete)
   const ofThresholds = faultsOf(thresholdsCheck(unitNames(policy)), parsed.thresholds)
   if (ofThresholds.length > 0) throw refusedOptions('createQuota()', within('thresholds', ofThresholds))
-  const { operations } = policy
-  const names = [
-    ...new Set([...Object.keys(operations), ...Object.values(operations).flatMap(({ category }) => category ?? [])]),
-  ]
-  const unknown = Object.keys(parsed.failurePolicy).filter((name) => !names.includes(name))
+  const unknown = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
   if (unknown.length > 0) {
-    const faults = unknown.map((name) => ({
-      path: `failurePolicy.${name}`,
-      message: `not an operation or category: ${noSuchName(name, names, 'the policy has')}`,
+    const faults = unknown.map((category) => ({
+      path: `failurePolicy.${category}`,
+      message: `not a category: ${noSuchName(category, policy.categories, 'the policy has')}`,
     }))
     throw refusedOptions('createQuota()', faults)
   }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { Counting, IsSingle } from '../policy/units.ts'
+import type { Counting } from '../policy/units.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
 import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
 import type { QuotaSubjects } from './admin/subject-admin.ts'
@@ -125,33 +125,3 @@ export interface SyncQuota<Operation extends string = string, C extends Counting
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>
   statusSync(subject: C['names']['subject'], options?: StatusOptions<C>): QuotaStatus<C>
 }
-
-/** A request to an engine with one operation, which it needn't name. */
-type Unnamed<Request> = Omit<Request, 'operation'>
-
-/**
- * Calls of an engine whose policy has one operation. They are properties, not methods, so that the compiler doesn't take
- * an engine with several operations for one.
- */
-export interface OneOperation<C extends Counting = Counting> {
-  readonly consume: (request: Unnamed<QuotaRequest<string, C>>) => Promise<Decision<C>>
-  readonly peek: (request: Unnamed<QuotaRequest<string, C>>, options?: PeekOptions) => Promise<Decision<C>>
-  readonly reserve: (request: Unnamed<ReserveRequest<string, C>>) => Promise<Reservation<C>>
-  readonly run: <T>(
-    request: Unnamed<ReserveRequest<string, C>>,
-    work: (reservation: HeldReservation<C>) => T | PromiseLike<T>,
-  ) => Promise<RunResult<T, C>>
-}
-
-/** The same over synchronous stores. */
-export interface SyncOneOperation<C extends Counting = Counting> extends OneOperation<C> {
-  readonly consumeSync: (request: Unnamed<QuotaRequest<string, C>>) => Decision<C>
-  readonly peekSync: (request: Unnamed<QuotaRequest<string, C>>) => Decision<C>
-  readonly reserveSync: (request: Unnamed<ReserveRequest<string, C>>) => SyncReservation<C>
-}
-
-/** The calls that needn't name the operation, if there is only one. */
-export type CallsOf<Operation extends string, C extends Counting> =
-  IsSingle<Operation> extends true ? OneOperation<C> : unknown
-export type SyncCallsOf<Operation extends string, C extends Counting> =
-  IsSingle<Operation> extends true ? SyncOneOperation<C> : unknown

@@ -1,7 +1,6 @@
-import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
-import type { GivenLimit } from '../policy/policy.ts'
+import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
 import type { Threshold } from '../policy/settings.ts'
-import type { Counting, Some } from '../policy/units.ts'
+import type { Counting, LayerIn } from '../policy/units.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
@@ -24,14 +23,6 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
    * precedence. With an unknown plan, the base limits apply, and the event `unknownPlan` reports it.
    */
   readonly plan?: C['names']['plan'] | undefined
-  /**
-   * Numbers of this request from your own data, by limits of the subject's own. `null`: no number. Modes don't scale
-   * them. Numbers in the subject's stored settings take precedence. The counter is the same, whatever the number.
-   * Unknown names are ignored, with one warning.
-   *
-   * @default those of plans, settings and the policy
-   */
-  readonly limits?: Some<C['names']['limit'], GivenLimit | null | undefined> | undefined
   /** Stops the wait. If the request is admitted anyway, it is refunded. */
   readonly signal?: AbortSignal | undefined
 }
@@ -188,18 +179,17 @@ export type RunResult<T, C extends Counting = Counting> =
   | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }
   | { readonly allowed: false; readonly status: RepeatedReservation['status']; readonly decision?: undefined }
 
-/** The limits that apply to a subject, in the policy's order. */
+/** The windows that apply to a subject, by category, in the policy's order. */
 export interface QuotaStatus<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   /** When the status was read, in epoch milliseconds of the store's clock. */
   readonly now: number
   readonly settingsVersion: number
-  /** By name. */
-  readonly limits: { readonly [name in C['names']['limit']]?: HeldLimitStatus<C> }
+  readonly windows: Readonly<Record<C['names']['category'], readonly HeldWindowStatus<C>[]>>
 }
 
 /** A limit in a status. */
-export interface HeldLimitStatus<C extends Counting = Counting> extends LimitStatus<C> {
+export interface HeldWindowStatus<C extends Counting = Counting> extends WindowStatus<C> {
   /**
    * The part of `used` that the subject's open holds may still refund. Present if above 0, in the first layer that
    * isn't shared.
@@ -222,8 +212,6 @@ export interface PeekOptions {
 export interface StatusOptions<C extends Counting = Counting> {
   /** Like a request's `plan`. */
   readonly plan?: C['names']['plan'] | undefined
-  /** Like a request's `limits`. */
-  readonly limits?: QuotaRequest<string, C>['limits']
 }
 
 /**
@@ -234,6 +222,8 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
   /** The hold's reference for `release`. */
   readonly ref: string
   readonly operation: string
+  /** The operation's category; empty if the policy no longer has the operation. */
+  readonly category: C['names']['category'] | ''
   /** Whether it has a slot. */
   readonly slot: boolean
   /** When it was reserved, epoch milliseconds. */
@@ -244,6 +234,8 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
 /** A hold that expired unsettled. The refunded amount is as in {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
+  /** See {@link Hold}. */
+  readonly category: C['names']['category'] | ''
   /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   /** When it expired, epoch milliseconds. */
@@ -254,18 +246,21 @@ export type HoldEnd<C extends Counting = Counting> = C['held'] & {
 export interface QuotaOverrun<C extends Counting = Counting> extends CommitResult<C> {
   readonly subject: C['names']['subject']
   readonly operation: string
+  readonly category: C['names']['category']
   /** The reserved amount. */
   readonly reserved: C['amount']
 }
 
-/** The limits that `reset` resets. */
+/** The windows that `reset` resets. */
 export interface ResetOptions<C extends Counting = Counting> {
   /**
-   * Names of limits. Those that all subjects share are reset only if you name them.
+   * A layer's name. A shared layer is reset only if you name it.
    *
-   * @default every limit of the subject's own
+   * @default every layer that isn't shared
    */
-  readonly limits?: readonly C['names']['limit'][] | undefined
+  readonly layer?: LayerIn<C['names']> | undefined
+  /** @default every category */
+  readonly category?: C['names']['category'] | undefined
 }
 
 /** A final charge took a window or slots across a threshold of the limit. */
@@ -273,7 +268,7 @@ export interface NearLimit<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   /** The decision about the request whose charge made the crossing. */
   readonly decision: Decision<C>
-  /** The limit when the event is emitted. What open reservations hold is included. */
-  readonly limit: LimitStatus<C>
+  /** The window when the event is emitted. What open reservations hold is included. */
+  readonly window: WindowStatus<C>
   readonly threshold: Threshold<C>
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
-import type { CommitResult, QuotaRequest } from '../engine/requests.ts'
+import type { CommitResult } from '../engine/requests.ts'
 import type { Check } from '../options/checks.ts'
 import type { QuotaLogger } from '../options/logger.ts'
 import type { Cost, Counting, OneUnit, UnitsOf } from '../policy/units.ts'
@@ -33,14 +33,11 @@ export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 /** Decides about a request without a subject: a 401, no metering, or metering by network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
-/** Numbers of limits that come with a request. */
-export type RequestLimits<C extends Counting = Counting> = NonNullable<QuotaRequest<string, C>['limits']>
-
 /** Options of a single route. `Request` is the framework's request type. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
-   * Returns the subject: a string, or an object with a key for each `by` if limits have several. For `undefined`, `null`,
-   * an empty text, and an object whose keys are all of these, see {@link anonymous}. Never use data that a client can choose freely. Required, unless `anonymous` is
+   * Returns the subject: a string, or an object with a key per layer if several layers aren't shared. For `undefined`
+   * and `null` see {@link anonymous}. Never use data that a client can choose freely. Required, unless `anonymous` is
    * `'ip'`.
    *
    * @default every request is anonymous
@@ -88,17 +85,6 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    */
   readonly plan?: C['names']['plan'] | ((request: Request) => MaybeAsync<C['names']['plan'] | undefined>) | undefined
   /**
-   * Numbers of the subject's own limits from your data, by name; `undefined` and `null`: none. Numbers in the subject's
-   * stored settings take precedence. Called after {@link subject}, for requests that have one.
-   *
-   * @example
-   * limits: async (req) => ({ perMinute: (await accountOf(req)).requestsPerMinute })
-   */
-  readonly limits?:
-    | RequestLimits<C>
-    | ((request: Request) => MaybeAsync<RequestLimits<C> | null | undefined>)
-    | undefined
-  /**
    * Return `true` to leave a request unmetered.
    *
    * @default no request is skipped
@@ -123,7 +109,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   /**
    * Returns the operation to charge; `undefined`: the request isn't metered. Set it to meter a whole app.
    *
-   * @default the policy's operation, if it has only one
+   * @default the single operation of an engine from simpleQuota()
    */
   readonly operation?: ((request: Request) => MaybeAsync<NoInfer<Operation> | undefined>) | undefined
   /**
@@ -147,7 +133,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   readonly standardHeaders?: StandardHeaders | false | undefined
   /**
    * Which limits these fields name: each, or only one. That is the limit that admits the fewest further requests with
-   * this cost; in a refusal, the one that it reports.
+   * this cost; in a refusal, the binding limit.
    *
    * @default 'one'
    */
@@ -308,8 +294,6 @@ export interface HttpRequest<Operation extends string = string, C extends Counti
   readonly cost?: C['cost'] | undefined
   /** The plan of the subject. */
   readonly plan?: C['names']['plan'] | undefined
-  /** Numbers of the subject's own limits. */
-  readonly limits?: RequestLimits<C> | null | undefined
   /** The caller's network address. */
   readonly address?: string | undefined
   /** The value of `Accept-Language`. */
@@ -333,5 +317,4 @@ export const PLAIN_OPTIONS = {
   operation: ({ operation }: HttpRequest): string | undefined => operation,
   cost: ({ cost }: HttpRequest): Cost | undefined => cost,
   plan: ({ plan }: HttpRequest): string | undefined => plan,
-  limits: ({ limits }: HttpRequest): HttpRequest['limits'] => limits,
 } as const

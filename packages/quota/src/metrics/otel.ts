@@ -7,8 +7,7 @@ import {
   type Observable,
   trace,
 } from '@opentelemetry/api'
-import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/listed.ts'
+import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
 import { having, oneOf, optional, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import {
@@ -139,7 +138,8 @@ function ofQueue(meter: Meter, described: Described): Pick<FollowedMetrics, 'wai
 function nearLimit(quota: EnginePart, meter: Meter, described: Described): Counted {
   const counter: Counter = meter.createCounter(...described('nearLimit'))
   const counted: Counted = {
-    raise: (by, ...[limit = '', threshold = '']) => counter.add(by, { limit, threshold }),
+    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
+      counter.add(by, { layer, window, category, threshold }),
   }
   beginNearLimit(quota, counted)
   return counted
@@ -212,9 +212,9 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
     quota.on('admitted', (decision) => report(() => ofAdmitted(decision, hasSubjects))),
     quota.on('refused', (decision) => report(() => ofRefused(decision, hasSubjects))),
     // A listener for `degraded` would silence the log.
-    quota.on('decided', ({ operation, outcome, allowed }) => {
+    quota.on('decided', ({ category, outcome, allowed }) => {
       if (outcome !== 'degraded') return
-      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.operation': operation }))
+      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category }))
     }),
   ]
   return () => {
@@ -223,12 +223,13 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
 }
 
 function ofDecision(decision: Decision, hasSubjects: boolean): Attributes {
-  const { allowed, operation, cost, subject } = decision
+  const { allowed, operation, category, cost, subject } = decision
   const who = typeof subject === 'string' ? subject : JSON.stringify(subject)
   return {
     'quota.decision': allowed ? 'admitted' : 'refused',
     'quota.allowed': allowed,
     'quota.operation': operation,
+    'quota.category': category,
     'quota.cost': cost,
     ...(hasSubjects ? { 'quota.subject': who } : {}),
   }
@@ -243,18 +244,18 @@ function ofAdmitted(decision: AdmittedDecision, hasSubjects: boolean): Attribute
 }
 
 function ofRefused(decision: RefusedDecision, hasSubjects: boolean): Attributes {
-  const { refusedBy, retryAfterMs, retryable } = decision
+  const { binding, retryAfterMs, retryable } = decision
   return {
     ...ofDecision(decision, hasSubjects),
-    ...ofLimit(refusedBy, refusedBy.limit, Math.max(0, (refusedBy.burst ?? refusedBy.limit) - refusedBy.used)),
+    ...ofLimit(binding, binding.limit, Math.max(0, (binding.burst ?? binding.limit) - binding.used)),
     'quota.retryable': retryable,
-    ...(retryAfterMs === null ? {} : { 'quota.retry_after_ms': retryAfterMs }),
+    'quota.retry_after_ms': retryAfterMs,
   }
 }
 
-function ofLimit({ name, burst }: NamedLimit, limit: number, remaining: number): Attributes {
+function ofLimit({ layer, window, burst }: NamedLimit, limit: number, remaining: number): Attributes {
   return {
-    'quota.limit': name,
+    'quota.limit': `${layer} ${window}`,
     'quota.limit.tokens': limit,
     // `quota.remaining` refers to the burst.
     ...(burst === undefined ? {} : { 'quota.limit.burst': burst }),
@@ -262,13 +263,13 @@ function ofLimit({ name, burst }: NamedLimit, limit: number, remaining: number):
   }
 }
 
-type NamedLimit = Pick<LimitStatus, 'name' | 'burst'>
+type NamedLimit = Pick<WindowStatus, 'layer' | 'window' | 'burst'>
 
-type Finite = LimitStatus & { readonly limit: number }
+type Finite = WindowStatus & { readonly limit: number }
 
 /** Returns the limit with the smallest remaining share. */
-function tightestOf({ limits }: AdmittedDecision): Finite | undefined {
-  const counted = listedLimits(limits).filter(
+function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
+  const counted = windows.filter(
     (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',
   )
   const share = ({ remaining, limit, burst = limit }: Finite): number => Number(remaining) / Number(burst)

@@ -1,23 +1,24 @@
-import { plain } from '../errors/shown.ts'
+import { plain, shown } from '../errors/shown.ts'
 import { isObject, isPlain } from '../options/checks.ts'
 import type { OwnAnchor } from '../windows/kinds/calendar.ts'
-import { limitsOfLayer } from './cells.ts'
+import { hasLimit, limitLabels } from './cells.ts'
 import { fitAnchor } from './limits.ts'
-import type { LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
-import { areThresholds, limitNumber, plainCost, wrongCost } from './rules.ts'
+import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import { areThresholds, wrongCost } from './rules.ts'
 import {
   initialSettings,
   initialSubjectSettings,
   MODES,
   type Mode,
   type Settings,
+  type ShadowedLimits,
   type SharedLayerSettings,
   type SubjectSettings,
   type Threshold,
 } from './settings.ts'
 import { Faults, type Fitted, mapValues, member, membersOf, noteUnknownKeys } from './stored.ts'
-import { type PlainCost, unitNamed, unitNames } from './units.ts'
-import { isInstant, isMultiplier, wrongName } from './values.ts'
+import { type Cost, unitNames } from './units.ts'
+import { isInstant, isLimit, isMultiplier, wrongPlan } from './values.ts'
 
 /**
  * Applies a stored document to a policy, by names. The document may be older or newer than the policy. Members that the
@@ -36,14 +37,14 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
   noteUnknownKeys(document, own, '', faults)
   const mode = fitMode(member(document, 'mode'), hasFactor, faults)
   const custom = member(document, 'custom') ?? null
-  if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the limits apply, not scaled')
+  if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the base limits of the policy apply')
   const settings: Settings = {
     mode,
-    limits: fitNumbers(policy, own.limits, member(document, 'limits'), faults),
-    custom: custom === null ? customOf(mode) : fitSome(policy, custom, 'custom', faults),
-    shared: fitShared(own, member(document, 'shared'), faults),
+    base: fitTable(policy, member(document, 'base'), 'base', faults),
+    custom: custom === null ? customOf(mode, policy) : fitTable(policy, custom, 'custom', faults),
+    layers: fitLayers(own, member(document, 'layers'), faults),
     prices: fitPrices(policy, member(document, 'prices'), faults),
-    shadow: fitSwitches(policy.limits, member(document, 'shadow'), 'shadow', faults),
+    shadow: fitShadow(policy, member(document, 'shadow'), faults),
     plans: fitPlans(policy, member(document, 'plans'), faults),
     thresholds: fitThresholds(policy, member(document, 'thresholds'), faults),
   }
@@ -62,69 +63,39 @@ function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
   return mode as Mode
 }
 
-/** The numbers of mode `custom`, for a document without them. */
-function customOf(mode: Mode): LimitNumbers | null {
-  return mode === 'custom' ? {} : null
+/** The custom table, for a document without one. */
+function customOf(mode: Mode, policy: Policy): LimitTable | null {
+  return mode === 'custom' ? policy.base : null
 }
 
-/** Returns a stored value by a limit's name, or by its former one. */
-function memberOf({ name, formerly }: LimitRule, stored: unknown): unknown {
-  const isNew = formerly === undefined || (isObject(stored) && Object.hasOwn(stored, name))
-  return member(stored, isNew ? name : formerly)
-}
-
-/** The names that a document may have for these limits, former ones included. */
-function knownNames(limits: readonly LimitRule[]): object {
-  return Object.fromEntries(limits.flatMap(({ name, formerly = name }) => [name, formerly]).map((name) => [name, true]))
-}
-
-/** A number for each limit. Where there is none, the policy's applies. */
-function fitNumbers(policy: Policy, own: LimitNumbers, stored: unknown, faults: Faults): LimitNumbers {
-  noteUnknownKeys(stored, knownNames(policy.limits), 'limits', faults)
-  return Object.fromEntries(
-    policy.limits.map((rule) => {
-      const value = memberOf(rule, stored)
-      const number = limitNumber(policy.units, rule, value, true)
-      if (number !== undefined) return [rule.name, number]
-      const standard = own[rule.name]!
-      const what = value === undefined ? 'missing' : 'not a limit'
-      faults.add(`limits.${rule.name}`, `${what}: the policy has ${standard}, which applies`)
-      return [rule.name, standard]
-    }),
-  )
-}
-
-/** The valid numbers of some limits. */
-function fitSome(
-  policy: Policy,
-  stored: unknown,
-  at: string,
-  faults: Faults,
-  limits: readonly LimitRule[] = policy.limits,
-  accepts?: (value: unknown) => boolean,
-): LimitNumbers {
-  if (!isObject(stored)) faults.add(at, 'expected an object: not in force')
-  else noteUnknownKeys(stored, knownNames(limits), at, faults)
-  const fitted = limits.flatMap((rule): [string, LimitNumber][] => {
-    const value = memberOf(rule, stored)
-    if (value === undefined) return []
-    if (accepts?.(value)) return [[rule.name, value as LimitNumber]]
-    const number = limitNumber(policy.units, rule, value, true)
-    if (number !== undefined) return [[rule.name, number]]
-    faults.add(`${at}.${rule.name}`, 'not a limit: what there is without it applies')
-    return []
+/** A table of limits. Where it has no limit for a window, the policy's base applies. */
+function fitTable(policy: Policy, table: unknown, path: string, faults: Faults): LimitTable {
+  noteUnknownKeys(table, policy.base, path, faults)
+  return mapValues(policy.base, (categories, layer) => {
+    const ofLayer = member(table, layer)
+    noteUnknownKeys(ofLayer, categories, `${path}.${layer}`, faults)
+    return mapValues(categories, (windows, category) => {
+      const ofCategory = member(ofLayer, category)
+      noteUnknownKeys(ofCategory, windows, `${path}.${layer}.${category}`, faults)
+      return mapValues(windows, (own, label): Limit => {
+        const value = member(ofCategory, label)
+        if (isLimit(value)) return value
+        const what = value === undefined ? 'missing' : 'not a limit'
+        faults.add(`${path}.${layer}.${category}.${label}`, `${what}: the policy has ${own}, which applies`)
+        return own
+      })
+    })
   })
-  return Object.fromEntries(fitted)
 }
 
-function fitShared(own: Settings, layers: unknown, faults: Faults): Settings['shared'] {
-  noteUnknownKeys(layers, own.shared, 'shared', faults)
-  return mapValues(own.shared, (defaults, name): SharedLayerSettings => {
+function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['layers'] {
+  noteUnknownKeys(layers, own.layers, 'layers', faults)
+  return mapValues(own.layers, (defaults, name): SharedLayerSettings => {
     const stored = member(layers, name)
     const enabled = member(stored, 'enabled')
     const multiplier = member(stored, 'multiplier')
-    if (typeof enabled !== 'boolean') faults.add(`shared.${name}.enabled`, 'missing or not a boolean: on')
-    if (!isMultiplier(multiplier)) faults.add(`shared.${name}.multiplier`, 'missing or not a multiplier: 1 applies')
+    if (typeof enabled !== 'boolean') faults.add(`layers.${name}.enabled`, 'missing or not a boolean: on')
+    if (!isMultiplier(multiplier)) faults.add(`layers.${name}.multiplier`, 'missing or not a multiplier: 1 applies')
     return {
       enabled: typeof enabled === 'boolean' ? enabled : defaults.enabled,
       multiplier: isMultiplier(multiplier) ? multiplier : defaults.multiplier,
@@ -134,74 +105,95 @@ function fitShared(own: Settings, layers: unknown, faults: Faults): Settings['sh
 
 function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['prices'] {
   noteUnknownKeys(prices, policy.operations, 'prices', faults)
-  const fitted: [string, PlainCost][] = []
+  const fitted: [string, Cost][] = []
   for (const operation of Object.keys(policy.operations)) {
     const stored = member(prices, operation)
     if (stored === undefined) continue
-    const price = fitPrice(policy.units, stored, `prices.${operation}`, faults)
+    const price = fitPrice(unitNames(policy), stored, `prices.${operation}`, faults)
     if (price !== undefined) fitted.push([operation, price])
   }
   return Object.fromEntries(fitted)
 }
 
 /** Fits a price, unit by unit, because a newer process may count more units. */
-function fitPrice(units: Policy['units'], stored: unknown, path: string, faults: Faults): PlainCost | undefined {
+function fitPrice(units: readonly string[], stored: unknown, path: string, faults: Faults): Cost | undefined {
   const isRight = (price: unknown, at: string): boolean => {
-    const isPrice = wrongCost(units, price, { least: 0, asStored: true }) === undefined
+    const isPrice = wrongCost(units, price, { least: 0 }) === undefined
     if (!isPrice) faults.add(at, 'not a price: that of the policy applies')
     return isPrice
   }
-  if (!isPlain(stored) || membersOf(stored).length === 0) return isRight(stored, path) ? plainCost(stored) : undefined
-  const isUnit = (unit: string): boolean => unitNamed(units, unit) !== undefined
+  if (!isPlain(stored) || membersOf(stored).length === 0) return isRight(stored, path) ? (stored as Cost) : undefined
+  const isUnit = (unit: string): boolean => units.includes(unit)
   const price = fitMembers(stored, path, faults, isUnit, (amount, at, unit): number | undefined =>
     isRight({ [unit]: amount }, at) ? (amount as number) : undefined,
   )
-  return membersOf(price).length === 0 ? undefined : plainCost(price)
+  return membersOf(price).length === 0 ? undefined : price
 }
 
 const UNKNOWN = 'not in the policy: kept, not in force'
 
-/** Fits `true` and `false` by name. Ignores names that the policy doesn't have. */
-function fitSwitches(
-  known: readonly Pick<LimitRule, 'name' | 'formerly'>[],
-  stored: unknown,
-  at: string,
-  faults: Faults,
-): Readonly<Record<string, boolean>> {
-  if (stored === undefined) return {}
-  const rules = known as readonly LimitRule[]
-  noteUnknownKeys(stored, knownNames(rules), at, faults)
-  const fitted = rules.flatMap((rule): [string, boolean][] => {
-    const value = memberOf(rule, stored)
-    if (typeof value === 'boolean') return [[rule.name, value]]
-    if (value !== undefined) faults.add(`${at}.${rule.name}`, 'not a boolean: not in force')
-    return []
-  })
+/** Fits shadowed limits. Ignores limits that the policy doesn't have. */
+function fitShadow(policy: Policy, stored: unknown, faults: Faults): Settings['shadow'] {
+  if (stored !== undefined && !isObject(stored)) faults.add('shadow', 'expected an object: no limit is shadowed')
+  const fitted: [string, ShadowedLimits][] = []
+  for (const [layer, limits] of membersOf(stored)) {
+    const path = `shadow.${plain(layer)}`
+    if (!policy.layers.some(({ name }) => name === layer)) faults.add(path, UNKNOWN)
+    else if (limits === 'all') fitted.push([layer, limits])
+    else if (Array.isArray(limits)) fitted.push([layer, fitLabels(policy, limits, path, faults)])
+    else faults.add(path, 'expected "all", or a list of limits: none is shadowed')
+  }
   return Object.fromEntries(fitted)
 }
 
+function fitLabels(policy: Policy, labels: readonly unknown[], path: string, faults: Faults): string[] {
+  const known = limitLabels(policy)
+  for (const label of labels) {
+    if (!known.includes(label as string)) faults.add(path, `no limit ${shown(label)}: not in force`)
+  }
+  return known.filter((label) => labels.includes(label))
+}
+
 /**
- * Fits plans' numbers. Ignores limits that the policy doesn't have.
+ * Fits plans' limits. Ignores limits that the policy doesn't have.
  *
- * @param accepts whether a value is kept as it is
+ * @param accepts whether a value is a valid limit
  */
 export function fitPlans(
   policy: Policy,
   stored: unknown,
   faults: Faults,
-  accepts?: (value: unknown) => boolean,
+  accepts: (value: unknown) => boolean = isLimit,
 ): Settings['plans'] {
   if (stored !== undefined && !isObject(stored))
     faults.add('plans', 'expected an object: the plans of the policy apply')
-  const isName = (plan: string): boolean => wrongName(plan, 'a name') === undefined
-  const own = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
+  const plans = membersOf(stored).filter(([plan]) => wrongPlan(plan) === undefined)
   for (const [plan] of membersOf(stored)) {
-    if (!isName(plan)) faults.add(`plans.${plain(plan)}`, 'not a name: kept, not in force')
+    if (wrongPlan(plan) !== undefined) faults.add(`plans.${plain(plan)}`, 'not a name: kept, not in force')
   }
   return Object.fromEntries(
-    membersOf(stored)
-      .filter(([plan]) => isName(plan))
-      .map(([plan, numbers]) => [plan, fitSome(policy, numbers, `plans.${plan}`, faults, own, accepts)]),
+    plans.map(([plan, table]) => [plan, fitPlan(policy, table, `plans.${plan}`, faults, accepts)]),
+  )
+}
+
+function fitPlan(
+  policy: Policy,
+  table: unknown,
+  at: string,
+  faults: Faults,
+  accepts: (value: unknown) => boolean,
+): PlanTable {
+  const isOwn = (layer: string): boolean => policy.layers.some(({ name, shared }) => !shared && name === layer)
+  const isCategory = (category: string): boolean => policy.categories.includes(category)
+  return fitMembers(table, at, faults, isOwn, (ofLayer, atLayer, layer) =>
+    fitMembers(ofLayer, atLayer, faults, isCategory, (ofCategory, atCategory, category) => {
+      const isLabel = (label: string): boolean => hasLimit(policy, layer, category, label)
+      return fitMembers(ofCategory, atCategory, faults, isLabel, (limit, atLabel): Limit | undefined => {
+        if (accepts(limit)) return limit as Limit
+        faults.add(atLabel, 'not a limit: what there is without it applies')
+        return undefined
+      })
+    }),
   )
 }
 
@@ -254,15 +246,9 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
   noteUnknownKeys(document, own, '', faults)
   return {
     settings: {
-      limits: fitOverrides(policy, layer, member(document, 'limits'), faults),
-      bypass: fitSwitches(
-        policy.layers.filter(({ shared }) => shared),
-        member(document, 'bypass'),
-        'bypass',
-        faults,
-      ),
+      overrides: fitOverrides(own.overrides, member(document, 'overrides'), faults),
+      bypass: fitBypass(policy, member(document, 'bypass'), faults),
       plan: fitPlanName(member(document, 'plan'), faults),
-      blocked: fitBlocked(member(document, 'blocked'), faults),
       until: fitUntil(own.until, member(document, 'until'), faults),
       anchor: fitOwnAnchor(member(document, 'anchor'), faults),
     },
@@ -270,23 +256,23 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
   }
 }
 
-function fitOverrides(policy: Policy, layer: string, stored: unknown, faults: Faults): SubjectSettings['limits'] {
-  const own = limitsOfLayer(policy, layer)
-  noteUnknownKeys(stored, knownNames(own), 'limits', faults)
-  return Object.fromEntries(
-    own.map((rule) => {
-      const value = memberOf(rule, stored) ?? null
-      const number = value === null ? null : limitNumber(policy.units, rule, value, true)
-      if (number === undefined) faults.add(`limits.${rule.name}`, 'not a limit: the default applies')
-      return [rule.name, number ?? null]
-    }),
-  )
-}
-
-function fitBlocked(blocked: unknown, faults: Faults): boolean {
-  if (blocked === undefined || typeof blocked === 'boolean') return blocked === true
-  faults.add('blocked', 'not a boolean: not blocked')
-  return false
+function fitOverrides(
+  own: SubjectSettings['overrides'],
+  stored: unknown,
+  faults: Faults,
+): SubjectSettings['overrides'] {
+  const fitted = mapValues(own, (limits, category) => {
+    const ofCategory = member(stored, category)
+    noteUnknownKeys(ofCategory, limits, `overrides.${category}`, faults)
+    return mapValues(limits, (_none, label): Limit | null => {
+      const value = member(ofCategory, label) ?? null
+      if (value === null || isLimit(value)) return value
+      faults.add(`overrides.${category}.${label}`, 'not a limit: the default applies')
+      return null
+    })
+  })
+  noteUnknownKeys(stored, own, 'overrides', faults)
+  return fitted
 }
 
 function fitPlanName(plan: unknown, faults: Faults): string | null {
@@ -304,7 +290,7 @@ function fitUntil(own: SubjectSettings['until'], stored: unknown, faults: Faults
     faults.add(`until.${part}`, 'not an instant: without an end')
     return null
   }
-  return { limits: fitInstant('limits'), plan: fitInstant('plan'), blocked: fitInstant('blocked') }
+  return { overrides: fitInstant('overrides'), plan: fitInstant('plan') }
 }
 
 function fitOwnAnchor(stored: unknown, faults: Faults): OwnAnchor | null {
@@ -312,4 +298,19 @@ function fitOwnAnchor(stored: unknown, faults: Faults): OwnAnchor | null {
   const anchor = fitAnchor(stored)
   if (anchor === undefined) faults.add('anchor', "not an anchor: periods begin at the calendar's beginning")
   return anchor ?? null
+}
+
+function fitBypass(policy: Policy, bypass: unknown, faults: Faults): string[] {
+  if (bypass === undefined) return []
+  if (!Array.isArray(bypass)) {
+    faults.add('bypass', 'expected a list of shared layers: none is bypassed')
+    return []
+  }
+  const unknown = bypass.filter((name) => !isSharedLayer(policy, name))
+  for (const name of unknown) faults.add('bypass', `no shared layer ${shown(name)}: not in force`)
+  return [...new Set(bypass.filter((name) => isSharedLayer(policy, name)))] as string[]
+}
+
+function isSharedLayer(policy: Policy, name: unknown): boolean {
+  return policy.layers.some((layer) => layer.shared && layer.name === name)
 }

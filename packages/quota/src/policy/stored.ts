@@ -32,22 +32,6 @@ export function noteUnknownKeys(value: unknown, known: object, path: string, fau
   }
 }
 
-/**
- * Removes former names of limits from an object by limit, if their new names aren't there any more. Else what was
- * removed under the new name would be back under the former one.
- */
-export function withoutFormer<T extends object>(
-  limits: readonly { readonly name: string; readonly formerly?: string | undefined }[],
-  stored: T,
-  next: unknown,
-): T {
-  const gone = limits.flatMap(({ name, formerly }) =>
-    formerly === undefined || member(next, name) !== undefined ? [] : [formerly],
-  )
-  if (gone.length === 0) return stored
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => !gone.includes(name))) as T
-}
-
 /** Returns an own member of a value that may be an object; `undefined`: it has none. */
 export function member(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined

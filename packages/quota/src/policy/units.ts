@@ -1,15 +1,23 @@
-import type { MoneyAmount, MoneyFormat, UnitDefinition } from './money.ts'
+import { type Amounts, TOKENS } from '../windows/units.ts'
 
-export type { MoneyFormat, UnitDefinition }
+/** Money is counted in integers, in a fraction of a currency. */
+export interface MoneyFormat {
+  /** ISO 4217, for example `USD`. */
+  readonly currency: string
+  /** How many decimal digits of the currency one unit stands for: 6 for micro-dollars. */
+  readonly scale: number
+}
 
-/** How much of one unit, as callers write it. */
-export type GivenAmount = number | MoneyAmount
+/** A unit, and how to display its amounts. */
+export interface UnitDefinition<Unit extends string = string> {
+  /** Name in windows, costs and identities of counters: 1 to 32 of `A-Z a-z 0-9 _ -`; `slots` is reserved. */
+  readonly name: Unit
+  /** For money: how to display amounts. */
+  readonly format?: MoneyFormat | undefined
+}
 
 /** A cost from a caller: a number if the policy has one unit, else amounts by unit. */
-export type Cost = GivenAmount | { readonly [unit: string]: GivenAmount | undefined }
-
-/** A cost in a settings document: whole units, money in millionths. */
-export type PlainCost = number | { readonly [unit: string]: number | undefined }
+export type Cost = number | { readonly [unit: string]: number | undefined }
 
 /** An amount in a decision: a number if the policy has one unit, else amounts by unit. */
 export type Amount = number | { readonly [unit: string]: number }
@@ -26,14 +34,10 @@ export interface Counting {
   readonly names: PolicyNames
 }
 
-/** The types of a policy with one unit: costs and amounts are numbers, or money. */
-export interface OneUnit<
-  Unit extends string = 'requests',
-  Names extends PolicyNames = PolicyNames,
-  Given extends GivenAmount = number,
-> {
+/** The types of a policy with one unit: costs and amounts are numbers. */
+export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
-  readonly cost: Given
+  readonly cost: number
   readonly amount: number
   readonly named: { readonly unit?: Unit | undefined }
   readonly held: { readonly tokens: number }
@@ -41,60 +45,47 @@ export interface OneUnit<
 }
 
 /** The types of a policy with several units: costs and amounts are by unit, and values with a unit name it. */
-export interface SeveralUnits<
-  Unit extends string,
-  Names extends PolicyNames = PolicyNames,
-  Currency extends string = never,
-> {
+export interface SeveralUnits<Unit extends string, Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
-  readonly cost: AmountsByUnit<Unit, Currency>
+  readonly cost: { readonly [unit in Unit]?: number | undefined }
   readonly amount: { readonly [unit in Unit]: number }
   readonly named: { readonly unit: Unit }
   readonly held: { readonly cost: { readonly [unit in Unit]: number } }
   readonly names: Names
 }
 
-/** Amounts of some units. @typeParam Currency those that are money */
-type AmountsByUnit<Unit extends string, Currency extends string> = {
-  readonly [unit in Unit]?: (unit extends Currency ? MoneyAmount<unit> : number) | undefined
-}
-
-/** The cost of a policy with these units. */
-export type CostOf<Unit extends string, Currency extends string> =
-  IsUnion<Unit | Currency> extends true
-    ? AmountsByUnit<Unit | Currency, Currency>
-    : [Currency] extends [never]
-      ? number | AmountsByUnit<Unit, never>
-      : MoneyAmount<Currency>
-
 /** The types of a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
-export type UnitsOf<
-  Unit extends string,
-  Names extends PolicyNames = PolicyNames,
-  Currency extends string = never,
-> = string extends Unit
+export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames> = string extends Unit
   ? Counting
   : IsUnion<Unit> extends true
-    ? SeveralUnits<Unit, Names, Currency>
-    : OneUnit<Unit, Names, [Currency] extends [never] ? number : MoneyAmount<Currency>>
+    ? SeveralUnits<Unit, Names>
+    : OneUnit<Unit, Names>
 
 /** The list of units in a policy. */
-export type Units = readonly (string | UnitDefinition)[]
+type Units = readonly (string | UnitDefinition)[]
+
+const ONLY_TOKENS: readonly string[] = [TOKENS]
 
 /** The names of a policy's units, in the order of costs. */
-export function unitNames({ units }: { readonly units: Units }): readonly string[] {
-  return units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
-}
-
-/** Returns a unit by name. */
-export function unitNamed(units: Units, name: string): string | UnitDefinition | undefined {
-  return units.find((unit) => (typeof unit === 'string' ? unit : unit.name) === name)
+export function unitNames({ units }: { readonly units?: Units | undefined }): readonly string[] {
+  return units === undefined ? ONLY_TOKENS : units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
 }
 
 /** Returns the format of a unit's amounts; `undefined`: plain numbers. */
-export function formatOf({ units }: { readonly units: Units }, unit: string): MoneyFormat | undefined {
-  const found = unitNamed(units, unit)
-  return typeof found === 'object' ? found.format : undefined
+export function formatOf(
+  { units = [] }: { readonly units?: Units | undefined },
+  unit: string,
+): MoneyFormat | undefined {
+  const found = units.find((each) => typeof each !== 'string' && each.name === unit)
+  return (found as UnitDefinition | undefined)?.format
+}
+
+/** The unit that a window counts. */
+export function unitOfWindow(
+  units: readonly string[],
+  { unit = units[0]! }: { readonly unit?: string | undefined },
+): string {
+  return unit
 }
 
 /** Converts a checked cost to a vector, one number per unit. Units that it leaves out are taken from `missing`. */
@@ -103,20 +94,7 @@ export function vectorOf<Missing>(
   cost: Cost,
   missing: readonly Missing[],
 ): readonly (number | Missing)[] {
-  if (isAmount(cost)) return [numberOf(cost)]
-  return units.map((unit, at) => {
-    const amount = cost[unit]
-    return amount === undefined ? missing[at]! : numberOf(amount)
-  })
-}
-
-function isAmount(cost: Cost): cost is GivenAmount {
-  return typeof cost === 'number' || typeof cost.millionths === 'number'
-}
-
-/** Returns whole units, or whole millionths of money. */
-function numberOf(amount: GivenAmount): number {
-  return typeof amount === 'number' ? amount : amount.millionths
+  return typeof cost === 'number' ? [cost] : units.map((unit, at) => cost[unit] ?? missing[at]!)
 }
 
 /** 0 of each unit. */
@@ -144,16 +122,10 @@ export function combined(
   combine: (one: number, other: number | undefined) => number,
 ): Amount {
   if (typeof amount === 'number') {
-    const other = isAmount(cost) ? cost : Object.values(cost)[0]
-    return combine(amount, other === undefined ? undefined : numberOf(other))
+    return combine(amount, typeof cost === 'number' ? cost : Object.values(cost)[0])
   }
-  const others = isAmount(cost) ? {} : cost
-  return Object.fromEntries(
-    Object.entries(amount).map(([unit, one]) => {
-      const other = others[unit]
-      return [unit, combine(one, other === undefined ? undefined : numberOf(other))]
-    }),
-  )
+  const other = typeof cost === 'number' ? {} : cost
+  return Object.fromEntries(Object.entries(amount).map(([unit, one]) => [unit, combine(one, other[unit])]))
 }
 
 /** Returns the amount of a unit. A number is the amount of the policy's only unit. */
@@ -179,13 +151,10 @@ export function isFree(costs: readonly number[]): boolean {
 
 /** Returns a caller's cost for an id's fingerprint: a number as it is, a record as `name=n` in a fixed order. */
 export function costText(cost: Cost | undefined): string {
-  if (cost === undefined) return ''
-  if (isAmount(cost)) return String(numberOf(cost))
-  const names = Object.keys(cost).filter((name) => cost[name] !== undefined)
-  return names
-    .sort()
-    .map((name) => `${name}=${numberOf(cost[name] ?? 0)}`)
-    .join(',')
+  if (typeof cost !== 'object') return String(cost ?? '')
+  const given: Amounts = Object.fromEntries(Object.entries(cost).filter(([, amount]) => amount !== undefined) as never)
+  const names = Object.keys(given).sort()
+  return names.map((name) => `${name}=${given[name]}`).join(',')
 }
 
 /** Returns an amount for messages: a number, or `1 requests, 812 tokens`. */
@@ -196,11 +165,8 @@ export function amountText(amount: Amount): string {
     .join(', ')
 }
 
-/**
- * Who makes a request: a string, or a key for each layer that isn't shared. Any text that isn't empty; `null`: the
- * layer's limits don't apply.
- */
-export type Subject = string | Readonly<Record<string, string | null>>
+/** Who makes a request: a string, or a key for each layer that isn't shared. Any text that isn't empty. */
+export type Subject = string | Readonly<Record<string, string>>
 
 /** A policy's names, for its engine's types. The default is any name. */
 export interface PolicyNames {
@@ -211,22 +177,27 @@ export interface PolicyNames {
   readonly ownLayer: string
   readonly sharedLayer: string
   readonly category: string
-  /** A limit's name. */
-  readonly limit: string
+  /** A window's label. */
+  readonly window: string
+  /** The label of concurrency. */
+  readonly slots: string
 }
 
 /** Whether a type is a union of several. */
 type IsUnion<T, Each = T> = T extends T ? ([Each] extends [T] ? false : true) : never
 
-/** Whether a type is one literal name. */
-export type IsSingle<T extends string> = string extends T ? false : IsUnion<T> extends true ? false : true
-
 /** The type of a subject, given the layers that aren't shared. */
 export type SubjectOf<OwnLayer extends string> = string extends OwnLayer
   ? Subject
   : IsUnion<OwnLayer> extends true
-    ? { readonly [layer in OwnLayer]: string | null }
+    ? { readonly [layer in OwnLayer]: string }
     : string
+
+/** The label of a limit: a window or concurrency. */
+export type LabelIn<Names extends PolicyNames> = Names['window'] | Names['slots']
+
+/** A name of a layer, shared or not. */
+export type LayerIn<Names extends PolicyNames> = Names['ownLayer'] | Names['sharedLayer']
 
 /** A table with an entry for some of these names. If the names are unknown, any table. */
 export type Some<Name extends string, T> = string extends Name

@@ -1,5 +1,4 @@
-import { retryAfterSeconds } from '../decision/decide.ts'
-import type { Refusal, RefusedDecision } from '../decision/decision.ts'
+import type { RefusedDecision, Violation } from '../decision/decision.ts'
 import type { Locale, QuotaAnswers, QuotaExceededBody } from '../http/texts.ts'
 import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
@@ -8,7 +7,7 @@ import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
 /** The body of a 429, as specified for the score gateway. */
 export interface ScoreGatewayBody extends QuotaExceededBody {
   readonly retryAfterSeconds: number
-  /** The limit that refuses. */
+  /** The binding limit. */
   readonly quota: QuotaExceededBody['quota'] & {
     /** The layer, for example `Personal`. */
     readonly scope: string
@@ -58,27 +57,26 @@ const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('scoreGatewayAnswers(
 
 /**
  * Answers of the score gateway's specification: scope, window and category, local time in Beijing, and a support forum.
- * `scoreGatewayPolicy()` carries them.
+ * `defaultPolicy()` carries them.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
- * const policy = { ...scoreGatewayPolicy(), answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
+ * const policy = { ...defaultPolicy(), answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
  */
 export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): ScoreGatewayAnswers {
   const { supportForumUrl, timeZone } = parse(options)
-  const bodyOf = (decision: RefusedDecision, { locale, policy }: Parameters<QuotaAnswers>[1]): ScoreGatewayBody => {
-    const { refusedBy, now } = decision
-    const { title: scope, limit, burst, used, requested, resetAt } = refusedBy
-    const category = policy?.operations[decision.operation]?.category ?? decision.operation
+  const bodyOf = (decision: RefusedDecision, { locale }: Parameters<QuotaAnswers>[1]): ScoreGatewayBody => {
+    const { binding, retryAfterSeconds } = decision
+    const { scope, category, window, limit, burst, used, requested, resetAt } = binding
     const retryAtLocal = zonedText(resetAt, timeZone)
     return {
       error: 'quota_exceeded',
-      msg: specifiedText({ decision, category, timeZone, supportForumUrl }, locale),
-      retryAfterSeconds: retryAfterSeconds(resetAt, now),
+      msg: specifiedText({ decision, timeZone, supportForumUrl }, locale),
+      retryAfterSeconds,
       quota: {
         scope,
         category,
-        window: shortText(refusedBy),
+        window,
         limit,
         used,
         requested,
@@ -87,7 +85,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
         timeZone,
         // The specification fixes the order of members. Later ones come last.
         retryAt: isoText(resetAt),
-        windowLabel: windowLabel(refusedBy, locale),
+        windowLabel: windowLabel(binding, locale),
         ...(burst === undefined ? {} : { burst }),
       },
     }
@@ -98,7 +96,6 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
 /** The input of a message. */
 interface TextFacts {
   readonly decision: RefusedDecision
-  readonly category: string
   /** The IANA time zone for times in messages. */
   readonly timeZone: string
   readonly supportForumUrl: string | undefined
@@ -111,9 +108,9 @@ function specifiedText(facts: TextFacts, locale: Locale): string {
   return TEXTS[locale](facts)
 }
 
-function english({ decision, category, timeZone, supportForumUrl }: TextFacts): string {
+function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { title: scope, kind, limit, burst, requested } = decision.refusedBy
+  const { scope, category, kind, limit, burst, requested } = decision.binding
   const requests = `${capitalized(category)} requests`
   const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
   const contact = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
@@ -122,7 +119,7 @@ function english({ decision, category, timeZone, supportForumUrl }: TextFacts): 
     if (!decision.retryable) return `This request is above the ${most}: waiting will not help. ${contact}`
     return `Reached ${most}. You may continue when one of them has ended. ${contact}`
   }
-  const what = `${scope} ${windowText(decision.refusedBy, '-', ENGLISH_UNITS)} Quota Limit`
+  const what = `${scope} ${windowText(decision.binding, '-', ENGLISH_UNITS)} Quota Limit`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `${burst} in a burst`
     return `This request needs ${requested} tokens, more than the ${what} of ${most} for ${requests}: waiting will not help. ${contact}`
@@ -131,9 +128,9 @@ function english({ decision, category, timeZone, supportForumUrl }: TextFacts): 
   return `Reached ${what}${bursts} for ${requests}. You may continue after ${when}. ${contact}`
 }
 
-function chinese({ decision, category, timeZone, supportForumUrl }: TextFacts): string {
+function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { title: scope, kind, limit, burst, requested } = decision.refusedBy
+  const { scope, category, kind, limit, burst, requested } = decision.binding
   const whose = CHINESE[scope] ?? scope
   const requests = CHINESE[category] ?? ` ${category} `
   const contact = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
@@ -144,7 +141,7 @@ function chinese({ decision, category, timeZone, supportForumUrl }: TextFacts): 
       ? `已达到${most}。其中一个结束后即可继续请求。${contact}`
       : `本次请求超过${most}，等待无法解决。${contact}`
   }
-  const what = `${whose} ${windowText(decision.refusedBy, ' ', CHINESE_UNITS)}${requests}配额上限`
+  const what = `${whose} ${windowText(decision.binding, ' ', CHINESE_UNITS)}${requests}配额上限`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `单次突发 ${burst}`
     return `本次请求需要 ${requested} 个令牌，超过${what}（${most}），等待无法解决。${contact}`
@@ -170,24 +167,18 @@ const CHINESE: Readonly<Record<string, string>> = {
 type Units = readonly [string, string, string, string]
 const ENGLISH_UNITS: Units = ['Day', 'Hour', 'Minute', 'Second']
 const CHINESE_UNITS: Units = ['天', '小时', '分钟', '秒']
-const SHORT_UNITS: Units = ['d', 'h', 'm', 's']
 const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000] as const
 
 /** A limit's name for people, for example `1-Hour` or `1 小时`. */
-export function windowLabel(refusal: Refusal, locale: Locale): string {
-  const text = locale === 'en' ? windowText(refusal, '-', ENGLISH_UNITS) : windowText(refusal, ' ', CHINESE_UNITS)
+export function windowLabel(violation: Violation, locale: Locale): string {
+  const text = locale === 'en' ? windowText(violation, '-', ENGLISH_UNITS) : windowText(violation, ' ', CHINESE_UNITS)
   return text.trim()
 }
 
-/** The length of a rolling window or bucket, such as `1h`, otherwise the limit's name. */
-function shortText({ kind, name, lengthMs }: Refusal): string {
-  return (kind === 'rolling' || kind === 'bucket') && lengthMs !== null ? lengthText(lengthMs, '', SHORT_UNITS) : name
-}
-
 /** The length of a rolling window or bucket, otherwise the label: calendar periods vary in length. */
-function windowText({ kind, name, lengthMs }: Refusal, separator: string, units: Units): string {
+function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
   if ((kind === 'rolling' || kind === 'bucket') && lengthMs !== null) return lengthText(lengthMs, separator, units)
-  return units === ENGLISH_UNITS ? capitalized(name) : (CHINESE[name] ?? `${name} `)
+  return units === ENGLISH_UNITS ? capitalized(window) : (CHINESE[window] ?? `${window} `)
 }
 
 /** A length in the largest unit that divides it, for example `1-Hour`. */

@@ -21,11 +21,6 @@ export function keyName({ name, by = name }: Pick<LayerSchema, 'name' | 'by'>): 
   return by
 }
 
-/** Whether a subject has a key in a layer. Without one, the layer's limits don't apply. */
-export function hasKey(layer: Pick<LayerSchema, 'name' | 'by' | 'shared'>, subject: SubjectKeys): boolean {
-  return layer.shared || typeof subject === 'string' || subject[keyName(layer)] !== null
-}
-
 /** Returns a subject's key in a layer. Shared layers have one key for all subjects. */
 export function layerKey(layer: Pick<LayerSchema, 'name' | 'by' | 'shared'>, subject: SubjectKeys): string {
   if (layer.shared) return ''

@@ -31,11 +31,11 @@ export interface TopSubjects {
    *
    * @param count how many, 1 to 100. Default: 10
    * @param unit one of the policy's units; required if it has several
-   * @throws {QuotaError} `invalid_options` for an unknown operation or unit, or an invalid count
+   * @throws {QuotaError} `invalid_options` for an unknown category or unit, or an invalid count
    */
-  spent(operation: string, count?: number, unit?: string): TopSubject[]
+  spent(category: string, count?: number, unit?: string): TopSubject[]
   /** Returns the subjects that were refused most often; see {@link spent}. */
-  refused(operation: string, count?: number): TopSubject[]
+  refused(category: string, count?: number): TopSubject[]
   /** Stops listening. The counts stay. */
   stop(): void
 }
@@ -51,14 +51,13 @@ export interface TopSubjects {
  */
 export function topSubjects(options: TopSubjectsOptions): TopSubjects {
   const { quota, periodMs, clock, layer } = parseTopOptions(options)
-  const { layers } = quota.policy
-  const names = Object.keys(quota.policy.operations)
+  const { categories, layers } = quota.policy
   const units = unitNames(quota.policy)
   const own = layer ?? layers.find(({ shared }) => !shared)!.name
   const slices = new Slices(periodMs, clock.now())
   const hash = new NameHash()
   const lists = (): ReadonlyMap<string, HeavyList> =>
-    new Map(names.map((name) => [name, new HeavyList((name) => hash.of(name))]))
+    new Map(categories.map((category) => [category, new HeavyList((name) => hash.of(name))]))
   const spent = new Map(units.map((unit) => [unit, lists()]))
   const refused = lists()
 
@@ -72,15 +71,15 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
         for (const list of all) list.clear()
       },
     })
-  const add = (list: ReadonlyMap<string, HeavyList>, operation: string, subject: Subject, amount: number): void => {
+  const add = (list: ReadonlyMap<string, HeavyList>, category: string, subject: Subject, amount: number): void => {
     advance()
     const name = typeof subject === 'string' ? subject : subject[own]
-    if (typeof name === 'string' && amount > 0) list.get(operation)?.add(name, amount, slices.present)
+    if (name !== undefined && amount > 0) list.get(category)?.add(name, amount, slices.present)
   }
-  const top = (list: ReadonlyMap<string, HeavyList>, operation: string, count: number): TopSubject[] => {
-    const found = list.get(operation)
+  const top = (list: ReadonlyMap<string, HeavyList>, category: string, count: number): TopSubject[] => {
+    const found = list.get(category)
     if (found === undefined) {
-      throw new QuotaError('invalid_options', `no operation ${noSuchName(operation, names, 'the policy has')}`)
+      throw new QuotaError('invalid_options', `no category ${noSuchName(category, categories, 'the policy has')}`)
     }
     if (!Number.isSafeInteger(count) || count < 1 || count > MAX_REPORTED) {
       throw new QuotaError('invalid_options', `expected a count from 1 to ${MAX_REPORTED}, got ${shown(count)}`)
@@ -97,21 +96,21 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     throw new QuotaError('invalid_options', `unit: expected one of ${listed(units)}, got ${shown(unit)}`)
   }
   const stops = [
-    quota.on('admitted', ({ operation, subject, cost }) => {
-      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(cost, unit))
+    quota.on('admitted', ({ category, subject, cost }) => {
+      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(cost, unit))
     }),
-    quota.on('overrun', ({ operation, subject, charged, reserved }) => {
-      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
+    quota.on('overrun', ({ category, subject, charged, reserved }) => {
+      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
     }),
-    quota.on('refused', ({ operation, subject }) => add(refused, operation, subject, 1)),
+    quota.on('refused', ({ category, subject }) => add(refused, category, subject, 1)),
   ]
   return {
     sinceAt() {
       advance()
       return slices.sinceAt
     },
-    spent: (operation, count = 10, unit = undefined) => top(spentOf(unit), operation, count),
-    refused: (operation, count = 10) => top(refused, operation, count),
+    spent: (category, count = 10, unit = undefined) => top(spentOf(unit), category, count),
+    refused: (category, count = 10) => top(refused, category, count),
     stop() {
       for (const stop of stops) stop()
     },

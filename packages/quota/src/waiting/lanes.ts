@@ -1,5 +1,4 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/listed.ts'
 import type { EngineDoor } from '../engine/door.ts'
 import type { Freed } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
@@ -88,7 +87,7 @@ export class Lanes {
       }
       const waiter: Waiter = new Waiter({
         request,
-        operation: demand.operation,
+        category: this.#needs.category(demand),
         needs: this.#needs.of(demand),
         key: this.#needs.key(demand.subject),
         cameAt,
@@ -215,7 +214,7 @@ export class Lanes {
     }
     waiter.isWaiting = true
     this.#alarms.put(waiter.alarm)
-    this.#door.began({ operation: waiter.operation, size: this.#room.size })
+    this.#door.began({ category: waiter.category, size: this.#room.size })
     return true
   }
 
@@ -277,11 +276,11 @@ export class Lanes {
   }
 
   #refusedBy(waiter: Waiter, decision: RefusedDecision, isOutdated: boolean): void {
-    const { refusedBy, retryable, retryAfterMs, subject } = decision
+    const { binding, retryable, retryAfterMs, category, subject } = decision
     const { deadline, needs } = waiter
     waiter.outage = undefined
-    const waitMs = refusedBy.kind === 'concurrency' ? undefined : (retryAfterMs ?? undefined)
-    const name = this.#needs.lane(refusedBy.name, subject)
+    const waitMs = binding.kind === 'concurrency' ? undefined : retryAfterMs
+    const name = this.#needs.lane(category, binding.layer, binding.window, subject)
     const at = needs.findIndex(({ lane }) => lane === name)
     if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
     else if (systemStopwatch() >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
@@ -326,10 +325,10 @@ export class Lanes {
   }
 
   /** Learns from an admission about limits that others wait for. */
-  #learn({ needs }: Waiter, { subject, limits }: AdmittedDecision): void {
+  #learn({ needs }: Waiter, { category, subject, windows }: AdmittedDecision): void {
     if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
-    for (const { name, remaining } of listedLimits(limits)) {
-      const lane = this.#lanes.get(this.#needs.lane(name, subject) ?? '')
+    for (const { layer, window, remaining } of windows) {
+      const lane = this.#lanes.get(this.#needs.lane(category, layer, window, subject) ?? '')
       if (remaining !== null) lane?.hasRoom(remaining === 'unlimited' ? Number.MAX_SAFE_INTEGER : remaining)
     }
   }
@@ -344,18 +343,18 @@ export class Lanes {
     if (waiter.isWaiting) this.#room.leave(waiter.key)
     const waitedMs = systemStopwatch() - waiter.cameAt
     const isReported = waiter.isWaiting || 'refusal' in how
-    const { operation } = waiter
-    if (isReported) this.#door.ended({ operation, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
+    const { category } = waiter
+    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
     waiter.end(how)
   }
 
-  #freed({ subject }: Freed): void {
+  #freed({ category, subject }: Freed): void {
     if (this.#all.size === 0) return
     const event = ++this.#events
-    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(subject)
+    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(category, subject)
     for (const name of [...names]) {
       const lane = this.#lanes.get(name)
-      if (lane === undefined) continue
+      if (lane === undefined || !this.#needs.isOf(name, category)) continue
       lane.freed(event)
       this.#wakeFirst(lane)
     }

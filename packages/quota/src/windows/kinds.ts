@@ -31,9 +31,5 @@ export const WINDOW_RULES: Readonly<Record<string, (window: never) => WindowRule
   bucket: bucketRule,
 }
 
-/** The forms of windows in policies, by kind. */
-export const WINDOW_FORMS: Readonly<Record<'calendar' | 'bucket' | 'rolling', WindowForm>> = {
-  calendar: calendarForm,
-  bucket: bucketForm,
-  rolling: rollingForm,
-}
+/** The forms of windows in policies. A window is checked as the first form that it matches. */
+export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, bucketForm, rollingForm]

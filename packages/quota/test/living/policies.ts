@@ -1,5 +1,6 @@
-import type { LayerDefinition, LimitTable, Policy } from '@scoregw/quota-tables'
 import fc from 'fast-check'
+import type { LimitTable, Policy } from '../../src/index.ts'
+import type { LayerDefinition } from '../../src/policy/policy.ts'
 import type { WindowDefinition } from '../../src/windows/kinds.ts'
 
 /** A policy and what may become of it. Limits are by name, so that an edit keeps those that it does not touch. */

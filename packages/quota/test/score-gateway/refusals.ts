@@ -1,7 +1,6 @@
-import { createQuota, defaultPolicy, type Policy, type RefusedDecision } from '@scoregw/quota-tables'
 import { luxonCalendar } from '../../src/calendar.ts'
 import type { Locale } from '../../src/http.ts'
-import { memoryStore } from '../../src/index.ts'
+import { createQuota, defaultPolicy, memoryStore, type Policy, type RefusedDecision } from '../../src/index.ts'
 import type { ScoreGatewayAnswersOptions } from '../../src/score-gateway.ts'
 import { testClock } from '../support.ts'
 

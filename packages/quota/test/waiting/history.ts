@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Decision, HeldReservation, Quota, ReserveRequest, SyncQuota } from '@scoregw/quota-tables'
+import type { Decision, HeldReservation, Quota, ReserveRequest, SyncQuota } from '../../src/index.ts'
 import type { QuotaStore } from '../../src/store.ts'
 import type { WaitedReservation } from '../../src/waiting.ts'
 import { FakeTime } from './fake-time.ts'

@@ -1,13 +1,20 @@
-import { admits, type DecisionFrame, type Demand, limitStatuses } from '../../decision/decide.ts'
-import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
-import { admitted, Peeked, refused, refusedBlocked } from '../../decision/outcome.ts'
-import { ALL, placedLimits } from '../../policy/cells.ts'
+import {
+  admits,
+  applying,
+  type DecisionFrame,
+  type Demand,
+  type ShownLimit,
+  windowStatus,
+} from '../../decision/decide.ts'
+import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
+import { admitted, Peeked, refused } from '../../decision/outcome.ts'
+import { categoryOf } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
 import type { ReadReply, ReadRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { HeldLimitStatus, QuotaStatus } from '../requests.ts'
+import type { HeldWindowStatus, QuotaStatus } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
@@ -48,7 +55,7 @@ export class Decisions {
   of(demand: TakeDemand, reply: Replied, isFinal = true): Decision {
     const { frames, reports, near, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
-    const frame = frames[demand.set]!
+    const frame = frames[categoryOf(demand.set)]!
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
     if (fallback.remembers) for (const posting of fallback.seen(demand, reply)) post(posting)
@@ -65,39 +72,25 @@ export class Decisions {
   /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
-    return admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'free')
-  }
-
-  /** Refuses a request of a blocked subject, without reading counters; `undefined`: it isn't blocked. */
-  blocked(demand: TakeDemand): RefusedDecision | undefined {
-    if (demand.quotas.blocked === undefined || !demand.hasSubjectSettings) return undefined
-    const { clock, frames } = this.#deps
-    return refusedBlocked(demand, clock.now(), frames[demand.set]!)
-  }
-
-  /** Like {@link blocked}, and reports the decision to listeners. */
-  refuseBlocked(demand: TakeDemand): RefusedDecision | undefined {
-    const decision = this.blocked(demand)
-    if (decision !== undefined) this.#deps.reports.refused(decision, demand.startedAtMs)
-    return decision
+    return admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'free')
   }
 
   /** Returns the decision of a charge that the counters include. */
   charged(
-    of: Pick<Demand, 'subject' | 'set' | 'operation' | 'plan' | 'numbers' | 'costs'>,
+    of: Pick<Demand, 'subject' | 'set' | 'operation' | 'plan' | 'costs'>,
     quotas: Quotas,
     read: Read,
   ): AdmittedDecision {
     const { live, frames } = this.#deps
     const { periods } = read.request
     const demand = { ...of, quotas, periods, settingsVersion: live.compiled.settings.version }
-    return admitted(demand, read.reply, frames[of.set]!, 'store')
+    return admitted(demand, read.reply, frames[categoryOf(of.set)]!, 'store')
   }
 
   /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#deps.frames[demand.set]!
+    const frame = this.#deps.frames[categoryOf(demand.set)]!
     const reading = new Peeked(now, states)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
@@ -114,23 +107,24 @@ export class Decisions {
     holds: readonly HoldRecord[],
   ): QuotaStatus {
     const { frames, live } = this.#deps
-    const frame = frames[ALL]!
-    const statuses = limitStatuses(frame, { quotas, periods }, { now, states })
+    const entries = frames.map((frame) => {
+      const limits = applying(frame, quotas)
+      const windows = limits.map((limit) => windowStatus(frame, { quotas, periods }, { now, states }, limit))
+      return [frame.category, holds.length === 0 ? windows : withHeld(windows, limits, holds)] as const
+    })
     const settingsVersion = live.compiled.settings.version
-    const limits = holds.length === 0 ? statuses : withHeld(statuses, frame, holds)
-    return { subject, now, settingsVersion, limits: Object.fromEntries(limits.map((limit) => [limit.name, limit])) }
+    return { subject, now, settingsVersion, windows: Object.fromEntries(entries) }
   }
 }
 
-/** Adds what open holds have in these limits, in the layers of their owner. */
+/** Adds what open holds have in these windows, in the layers of their owner. @param limits of the windows */
 function withHeld(
-  statuses: readonly HeldLimitStatus[],
-  { policy }: DecisionFrame,
+  windows: readonly HeldWindowStatus[],
+  limits: readonly ShownLimit[],
   holds: readonly HoldRecord[],
-): readonly HeldLimitStatus[] {
-  const { positions } = placedLimits(policy)
-  return statuses.map((status) => {
-    const at = positions.get(status.name)!
+): readonly HeldWindowStatus[] {
+  return windows.map((status, index) => {
+    const { at } = limits[index]!
     const isSame = (startedAt: number): boolean => status.kind === 'concurrency' || startedAt === status.startedAt
     const amounts = holds.map(({ charged }) => (isSame(charged[2 * at]!) ? charged[2 * at + 1]! : 0))
     const held = Math.min(

@@ -1,7 +1,7 @@
 import type { DecisionFrame, Demand, Reading } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { admitted } from '../../decision/outcome.ts'
-import { type PlacedLimits, placedLimits } from '../../policy/cells.ts'
+import { categoryOf, type PlacedLimits, placedLimits } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
@@ -13,7 +13,6 @@ import { cameBack } from '../../windows/refill.ts'
 import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
-import { failurePolicyOf } from './outages.ts'
 import type { Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
 import type { StoreFailure } from './takes.ts'
@@ -62,12 +61,12 @@ export class Fallback {
   /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
   admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
     const { policy, frames, failurePolicy, clock, reports } = this.#deps
-    const what = failurePolicyOf(policy.operations, failurePolicy, demand.operation) ?? 'closed'
+    const what = failurePolicy[policy.categories[categoryOf(demand.set)]!] ?? 'closed'
     const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
     const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'fallback')
+    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'fallback')
     return { decision, refund: (amounts) => refund?.(amounts) }
   }
 
@@ -155,7 +154,7 @@ export class LocalShares {
   /** By the windows to charge. */
   #postings = new Map<string, Posting>()
 
-  constructor({ schema, layout }: Pick<PlacedLimits, 'schema' | 'layout'>, clock: Clock) {
+  constructor({ schema, layout }: PlacedLimits, clock: Clock) {
     this.#layout = layout
     this.#schema = schema
     this.#clock = clock

@@ -1,11 +1,11 @@
-import type { AdmittedDecision, Decision, LimitStatus, UncountedLimit } from '../../decision/decision.ts'
-import { listedLimits } from '../../decision/listed.ts'
-import type { LimitNumbers, Policy } from '../../policy/policy.ts'
+import type { AdmittedDecision, Decision, UncountedWindow, WindowStatus } from '../../decision/decision.ts'
+import type { Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
 import { hundredths } from '../../policy/values.ts'
 import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
+import { SLOTS } from '../../windows/units.ts'
 import type { Events } from '../events.ts'
 import { runAsync, type Task } from './task.ts'
 
@@ -27,7 +27,6 @@ export interface ChargeOf {
   readonly set: number
   readonly operation: string
   readonly plan?: string | undefined
-  readonly numbers?: LimitNumbers | undefined
 }
 
 /** A reservation of this process whose cost isn't final. */
@@ -56,6 +55,7 @@ interface Cell {
 export class NearLimits {
   readonly #deps: NearLimitsDeps
   readonly #units: readonly string[]
+  readonly #shared: ReadonlySet<string>
   readonly #cells = new Map<string, Cell>()
   /** Charges of holds by nonce, because any handle of a hold can settle it. */
   readonly #holds = new Map<string, OpenCharge>()
@@ -63,6 +63,7 @@ export class NearLimits {
   constructor(deps: NearLimitsDeps) {
     this.#deps = deps
     this.#units = unitNames(deps.policy)
+    this.#shared = new Set(deps.policy.layers.filter(({ shared }) => shared).map(({ name }) => name))
   }
 
   get #isHeard(): boolean {
@@ -72,13 +73,13 @@ export class NearLimits {
   /** Handles a charge that is final. @param costs of the charge, one per unit and the slots */
   charged(decision: AdmittedDecision, costs: readonly number[]): void {
     if (!this.#isHeard) return
-    for (const limit of listedLimits(decision.limits).filter(isCounted)) {
-      const crossed = this.#crossed(limit, this.#chargedIn(limit, costs))
-      const cell = this.#cells.size === 0 ? undefined : this.#cells.get(this.#key(decision.subject, limit))
-      if (cell === undefined || isSlots(limit)) this.#emit(decision, limit, crossed)
+    for (const window of decision.windows.filter(isCounted)) {
+      const crossed = this.#crossed(window, this.#chargedIn(window, costs))
+      const cell = this.#cells.size === 0 ? undefined : this.#cells.get(this.#key(decision.subject, window))
+      if (cell === undefined || isSlots(window)) this.#emit(decision, window, crossed)
       else {
         for (const threshold of crossed) cell.waiting.set(threshold, decision)
-        this.#resolve(cell, limit, cell.open, decision.now)
+        this.#resolve(cell, window, cell.open, decision.now)
       }
     }
   }
@@ -109,13 +110,13 @@ export class NearLimits {
 
   /** Handles an addition to a charge that isn't final. */
   grown(charge: OpenCharge, decision: AdmittedDecision, costs: readonly number[]): void {
-    for (const limit of listedLimits(decision.limits).filter(isCounted)) {
-      const charged = this.#chargedIn(limit, costs)
-      const crossed = this.#crossed(limit, charged)
+    for (const window of decision.windows.filter(isCounted)) {
+      const charged = this.#chargedIn(window, costs)
+      const crossed = this.#crossed(window, charged)
       // A slot is taken until the work ends, whatever it costs.
-      if (isSlots(limit)) this.#emit(decision, limit, crossed)
-      else if (charged > 0 && limit.limit !== 'unlimited') {
-        const key = this.#key(decision.subject, limit)
+      if (isSlots(window)) this.#emit(decision, window, crossed)
+      else if (charged > 0 && window.limit !== 'unlimited') {
+        const key = this.#key(decision.subject, window)
         const cell = this.#cellOf(key)
         charge.keys.add(key)
         cell.open.set(charge, charged + (cell.open.get(charge) ?? 0))
@@ -160,11 +161,11 @@ export class NearLimits {
     const before = new Map(cells.map(([key, cell]) => [key, new Map(cell?.open)]))
     const decision = yield* this.#deps.read(charge.of, [])
     const current = new Set<string>()
-    for (const limit of listedLimits(decision.limits).filter(isCounted)) {
-      const key = this.#key(decision.subject, limit)
+    for (const window of decision.windows.filter(isCounted)) {
+      const key = this.#key(decision.subject, window)
       const cell = this.#cells.get(key)
       current.add(key)
-      if (cell !== undefined) this.#resolve(cell, limit, [...(before.get(key) ?? []), ...cell.open], decision.now)
+      if (cell !== undefined) this.#resolve(cell, window, [...(before.get(key) ?? []), ...cell.open], decision.now)
     }
     this.#forget(charge, (key, cell) => cell.waiting.size === 0 || !current.has(key))
   }
@@ -175,43 +176,49 @@ export class NearLimits {
   }
 
   /** Decides about the crossings that wait at a limit. @param open charges that its count may include */
-  #resolve(cell: Cell, limit: LimitStatus, open: Iterable<readonly [OpenCharge, number]>, now: number): void {
+  #resolve(cell: Cell, window: WindowStatus, open: Iterable<readonly [OpenCharge, number]>, now: number): void {
     if (cell.waiting.size === 0) return
     const isOpen = ({ endsAt }: OpenCharge): boolean => (endsAt ?? Number.POSITIVE_INFINITY) > now
     const amounts = [...new Map(open)].map(([charge, amount]) => (isOpen(charge) ? amount : 0))
-    const final = limit.used - amounts.reduce((sum, amount) => sum + amount, 0)
+    const final = window.used - amounts.reduce((sum, amount) => sum + amount, 0)
     for (const [threshold, decision] of cell.waiting) {
-      const isOver = !isNear(limit, limit.used, threshold)
-      if (!isOver && !isNear(limit, final, threshold)) continue
+      const isOver = !isNear(window, window.used, threshold)
+      if (!isOver && !isNear(window, final, threshold)) continue
       cell.waiting.delete(threshold)
-      if (!isOver) this.#emit(decision, limit, [threshold])
+      if (!isOver) this.#emit(decision, window, [threshold])
     }
   }
 
-  #emit(decision: Decision, limit: LimitStatus, thresholds: readonly Threshold[]): void {
+  #emit(decision: Decision, window: WindowStatus, thresholds: readonly Threshold[]): void {
     const { subject } = decision
-    for (const threshold of thresholds) this.#deps.events.emit('nearLimit', { subject, decision, limit, threshold })
+    for (const threshold of thresholds) this.#deps.events.emit('nearLimit', { subject, decision, window, threshold })
   }
 
   /** Returns the thresholds that a charge took a limit across. */
-  #crossed(limit: LimitStatus, charged: number): readonly Threshold[] {
+  #crossed(window: WindowStatus, charged: number): readonly Threshold[] {
     // The count stops at this value, which is above any limit. Its value before the charge is unknown.
-    if (charged === 0 || limit.used === MAX_USED) return []
-    const { unit } = limit
+    if (charged === 0 || window.used === MAX_USED) return []
+    const unit = this.#unitOf(window)
     return this.#deps
       .thresholds()
       .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)
-      .filter((threshold) => isNear(limit, limit.used, threshold) && !isNear(limit, limit.used - charged, threshold))
+      .filter(
+        (threshold) => isNear(window, window.used, threshold) && !isNear(window, window.used - charged, threshold),
+      )
   }
 
-  #chargedIn(limit: LimitStatus, costs: readonly number[]): number {
-    return (isSlots(limit) ? costs.at(-1) : costs[this.#units.indexOf(limit.unit)]) ?? 0
+  #chargedIn(window: WindowStatus, costs: readonly number[]): number {
+    return (isSlots(window) ? costs.at(-1) : costs[this.#units.indexOf(this.#unitOf(window))]) ?? 0
+  }
+
+  #unitOf(window: WindowStatus): string {
+    return window.unit ?? (isSlots(window) ? SLOTS : this.#units[0]!)
   }
 
   /** Names a limit's current count. A bucket's count never starts again. */
-  #key(subject: Subject, { name, by, kind, startedAt }: LimitStatus): string {
-    const own = typeof subject === 'string' || by === undefined ? subject : subject[by]
-    return JSON.stringify([name, by === undefined ? '' : own, kind === 'bucket' || startedAt])
+  #key(subject: Subject, { layer, category, window, kind, startedAt }: WindowStatus): string {
+    const own = typeof subject === 'string' ? subject : subject[layer]
+    return JSON.stringify([layer, this.#shared.has(layer) ? '' : own, category, window, kind === 'bucket' || startedAt])
   }
 
   #cellOf(key: string): Cell {
@@ -240,16 +247,16 @@ function put<T>(map: Map<string, T>, key: string, value: T): void {
   }
 }
 
-function isCounted(limit: LimitStatus | UncountedLimit): limit is LimitStatus {
-  return limit.used !== null
+function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
+  return window.used !== null
 }
 
-function isSlots({ kind }: LimitStatus): boolean {
+function isSlots({ kind }: WindowStatus): boolean {
   return kind === 'concurrency'
 }
 
 /** Whether a count is near the limit, or for a bucket near what it holds. */
-function isNear({ limit: perTime, burst: limit = perTime }: LimitStatus, used: number, threshold: Threshold): boolean {
+function isNear({ limit: perTime, burst: limit = perTime }: WindowStatus, used: number, threshold: Threshold): boolean {
   if (limit === 'unlimited') return false
   return 'left' in threshold ? limit - used <= threshold.left : used * 100 >= limit * hundredths(threshold.share)!
 }

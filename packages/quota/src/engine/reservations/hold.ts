@@ -1,8 +1,8 @@
-import { type DecisionFrame, type Demand, refusalsOf } from '../../decision/decide.ts'
+import { type DecisionFrame, type Demand, violationsOf } from '../../decision/decide.ts'
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import type { LimitNumbers } from '../../policy/policy.ts'
+import { categoryOf } from '../../policy/cells.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -27,7 +27,7 @@ export interface HoldDeps {
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
   readonly near: NearLimits
-  readonly freed: (subject: Subject) => void
+  readonly freed: (set: number, subject: Subject) => void
 }
 
 /** Identifies a hold and its subject. The token contains the same. */
@@ -37,7 +37,6 @@ export interface HoldIdentity extends HoldRef {
   readonly set: number
   readonly operation: string
   readonly plan?: string | undefined
-  readonly numbers?: LimitNumbers | undefined
   readonly slot: boolean
   /** The lifetime when it was reserved, in milliseconds. */
   readonly ttlMs: number
@@ -71,7 +70,7 @@ export class HoldHandle implements Settleable {
   }
 
   get #frame(): DecisionFrame {
-    return this.#deps.frames[this.#identity.set]!
+    return this.#deps.frames[categoryOf(this.#identity.set)]!
   }
 
   /** @throws {QuotaError} `invalid_cost` */
@@ -124,9 +123,9 @@ export class HoldHandle implements Settleable {
   }
 
   #freed(as: SettleAs, { outcome, reserved, charged }: SettleHoldReply): void {
-    const { subject, slot } = this.#identity
+    const { set, subject, slot } = this.#identity
     const isLess = as === 'cancelled' || slot || reserved.some((amount, unit) => charged[unit]! < amount)
-    if (outcome === 'settled' && isLess) this.#deps.freed(subject)
+    if (outcome === 'settled' && isLess) this.#deps.freed(set, subject)
   }
 
   /** @throws {QuotaError} `reservation_expired`; `invalid_cost` for more than a hold can have */
@@ -134,7 +133,7 @@ export class HoldHandle implements Settleable {
     const { outcome } = reply
     if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
     const demand = this.#demand(request, request.costs)
-    if (outcome === 'refused' && refusalsOf(this.#frame, demand, reply).length === 0) {
+    if (outcome === 'refused' && violationsOf(this.#frame, demand, reply).length === 0) {
       throw new QuotaError('invalid_cost', `add: a hold has at most ${MAX_USED} of each unit`)
     }
     const decision =
@@ -165,8 +164,9 @@ export class HoldHandle implements Settleable {
     const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
     // The commit that settled has already reported the charge, so a repeat doesn't.
     if (added === undefined) return result
+    const { category } = this.#frame
     if (reply.reserved.some((amount, unit) => reply.charged[unit]! + reply.uncharged[unit]! > amount)) {
-      this.#deps.reports.overrun({ subject, operation, ...result, reserved: shown(reply.reserved) })
+      this.#deps.reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
     }
     return result
   }
@@ -189,9 +189,9 @@ export class HoldHandle implements Settleable {
 
   /** The additional charge, as a demand. */
   #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
-    const { subject, operation, set, plan, numbers } = this.#identity
+    const { subject, operation, set, plan } = this.#identity
     const settingsVersion = this.#deps.live.compiled.settings.version
-    return { subject, operation, set, plan, numbers, costs, quotas, periods, settingsVersion }
+    return { subject, operation, set, plan, costs, quotas, periods, settingsVersion }
   }
 
   #gone(outcome: HoldReply['outcome']): QuotaError {
@@ -204,8 +204,8 @@ export class HoldHandle implements Settleable {
   }
 }
 
-function nameOf({ subject, operation, plan, numbers, id, slot, ttlMs }: HoldIdentity): HoldName {
-  return { subject, operation, plan, numbers, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
+function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity): HoldName {
+  return { subject, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 
 /** The error of a commit above the reserved amount of a unit. */

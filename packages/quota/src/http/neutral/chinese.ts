@@ -17,7 +17,6 @@ export function chineseText(facts: RefusalFacts, supportUrl: string | undefined)
 function refusalOf(facts: RefusalFacts): string {
   const { kind, owner, limit, requested, retryable } = facts
   const whose = ownerText(owner)
-  if (facts.isBlocked) return `${whose}已被停用。${retryable ? whenText(facts) : ''}`
   if (kind === 'concurrency') {
     const text = `${whose}并发请求过多：最多同时进行 ${numberText(limit)} 个。`
     return retryable ? `${text}请在其中一个完成后重试。` : text

@@ -16,7 +16,6 @@ export function englishText(facts: RefusalFacts, supportUrl: string | undefined)
 function refusalOf(facts: RefusalFacts): string {
   const { kind, limit, retryable } = facts
   const owner = ownerText(facts.owner)
-  if (facts.isBlocked) return retryable ? `Blocked. ${whenText(facts)}` : 'Blocked.'
   if (kind === 'concurrency') {
     const whom = owner === undefined ? '' : ` for ${owner}`
     const text = `Too many requests at once${whom}: at most ${numberText(limit)} can run at the same time.`

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { type Check, group, isObject, where } from '../../options/checks.ts'
-import { cameBack as flooredShare, timeFor } from '../refill.ts'
+import { timeFor } from '../refill.ts'
 import { NOT_OPEN } from '../row.ts'
-import { type Kind, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
-import { LENGTH } from './rolling.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
+import { lengthMembers } from './rolling.ts'
 
 /** How many tokens a bucket can hold: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
 export type Burst = number | { readonly share: number }
 
 /** A token bucket: a window that refills continuously, by its limit per `lengthMs`. It holds at most `burst`. */
 export interface BucketWindow {
-  /** The limit's name, which identifies the counter. */
+  /** Name in settings, status, bodies and headers, for example `1m`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly label: string
-  /** The time in which it refills by its limit, in milliseconds: 1 to 366 days. */
+  /** The time in which it refills by its limit, in milliseconds: 1 second to 366 days. */
   readonly lengthMs: number
   readonly burst: Burst
   readonly every?: undefined
@@ -47,7 +47,9 @@ export function bucketRule({ lengthMs, burst }: Partial<BucketWindow>): WindowRu
 
 /** The form in policies: like a rolling window, with a `burst`. */
 export const bucketForm: WindowForm = {
-  check: (common) => group<object>({ ...common, ...LENGTH, burst: burstCheck() } as never),
+  isUsed: (window) => isObject(window) && window.burst !== undefined,
+  check: (named, window) =>
+    group<NamedWindow & { readonly burst: Burst }>({ ...lengthMembers(named, window), burst: burstCheck() }),
 }
 
 /** Checks a burst by itself. Whether it is at most the limit is checked with the limits. */
@@ -75,5 +77,5 @@ function isShare(value: unknown): boolean {
 export function burstUnder(limit: number, burst: Burst): number {
   if (limit === Number.POSITIVE_INFINITY || limit === 0) return limit
   if (typeof burst === 'number') return Math.min(burst, limit)
-  return Math.max(1, flooredShare(limit, Math.round(burst.share * 100), 100))
+  return Math.max(1, Math.floor((limit * Math.round(burst.share * 100)) / 100))
 }

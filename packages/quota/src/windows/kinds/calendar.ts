@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type Check, group, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
+import { type Check, group, isObject, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
 import { expectedText, nearest } from '../../options/faults.ts'
 import { isTimeZone } from '../../time/zoned.ts'
-import { type Kind, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
 /** A calendar window. It opens when the period starts, and ends when the next one starts. */
 export interface CalendarWindow {
@@ -81,20 +81,22 @@ function anchorText(every: CalendarPeriod, { month = 1, day = 1, time = '00:00' 
 
 /** The form in policies. Its check needs no calendar. */
 export const calendarForm: WindowForm = {
-  check(common) {
+  isUsed: (window) => isObject(window) && (Object.hasOwn(window, 'every') || Object.hasOwn(window, 'timeZone')),
+  check({ label, unit }) {
     const members = group<AsWritten>({
-      ...common,
+      label,
       every: oneOf(...CALENDAR_PERIODS),
       timeZone: timeZoneCheck(),
       weekStartsOn: optional(wholeNumber(1, 7)),
       anchor: optional(windowAnchor()),
+      unit,
     })
-    return v.pipe(members, noNeedlessMembers()) as Check<object>
+    return v.pipe(members, noNeedlessMembers()) as Check<CalendarWindow>
   },
 }
 
 /** A calendar window as written, without members of other kinds. */
-type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'>
+type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'> & NamedWindow
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'

@@ -39,10 +39,18 @@ export interface WindowRule {
   readonly text: string
 }
 
+/** The members that all windows in a policy have. */
+export interface NamedWindow {
+  readonly label: string
+  readonly unit?: string | undefined
+}
+
 /** The form of a kind's windows in policies. */
 export interface WindowForm {
-  /** Makes the check of a limit, with the same messages everywhere. @param common its members of every kind */
-  check(common: Checks<object>): Check<object>
+  /** Whether a value is meant to be of this kind. It may not even be a window. */
+  isUsed(window: unknown): boolean
+  /** Checks a window, with the same messages everywhere. */
+  check(named: Checks<NamedWindow>, window: unknown): Check<NamedWindow>
 }
 
 /** How long a limit's count lasts, and when it ends. */
