@@ -31,3 +31,4 @@ export {
   type Proof,
   type ProofResult,
 } from './proof/proof.ts'
+export { uniform, withCells } from './schemas.ts'

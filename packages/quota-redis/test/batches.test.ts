@@ -9,6 +9,7 @@ import {
   type TakeRequest,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -16,7 +17,7 @@ import { Keys } from '../src/keys/keys.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
-import { limitsOf, uniform } from './support/schemas.ts'
+import { limitsOf } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 20_000 : 80

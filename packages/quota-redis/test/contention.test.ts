@@ -1,11 +1,11 @@
 import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it, vi } from 'vitest'
 import { Batch, type Operation } from '../src/counters/batch.ts'
 import type { RedisCounters, RedisStore } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const HOUR_MS = 3_600_000
 const WAVES = 100

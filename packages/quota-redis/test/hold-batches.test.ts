@@ -9,13 +9,14 @@ import {
   slotsCell,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
-import { limitsOf, uniform } from './support/schemas.ts'
+import { limitsOf } from './support/schemas.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 30
 const TIMEOUT_MS = 60_000 + 300 * RUNS

@@ -1,11 +1,11 @@
 import { memoryStore } from '@scoregw/quota'
 import { type Counters, cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const COST = 4
 const TTL_MS = 600_000

@@ -1,4 +1,5 @@
 import { add, cellsIn, close, refund, roll, usedIn, view, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +7,6 @@ import type { RedisCounters } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 60
 const LENGTHS = [3_600_000, 18_000_000]

@@ -1,4 +1,5 @@
 import { cellsIn, isNotDone, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { ServerConnection } from '../src/connection/server-connection.ts'
@@ -6,7 +7,6 @@ import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts
 import { Keys } from '../src/keys/keys.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 

@@ -1,10 +1,10 @@
 import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const HOUR_MS = 3_600_000
 const schemaOf = (...labels: readonly string[]): StoreSchema =>

@@ -7,13 +7,13 @@ import {
   type TakeReply,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12

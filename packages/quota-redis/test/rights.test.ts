@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createQuota, definePolicy, QuotaError } from '@scoregw/quota'
+import { createQuota, QuotaError } from '@scoregw/quota'
 import type { FactorState } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
@@ -14,19 +14,11 @@ import {
 } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { policy, request } from './support/one-limit.ts'
 import { redisTests } from './support/redis-server.ts'
 import { grant, login, RIGHTS, warnings } from './support/rights.ts'
 
 const { later, server } = useCleanups()
-
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 100 } } },
-})
-const request = { subject: 'u', operation: 'read' } as const
 
 const CLIENTS: readonly (readonly [name: string, clientOf: (port: number) => RedisClient])[] = [
   ['ioredis', (port) => new Redis({ port, ...login, lazyConnect: true })],

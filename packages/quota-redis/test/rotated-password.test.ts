@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5'
 import { createClient } from 'redis'
@@ -7,18 +7,11 @@ import { type RedisClient, redisOutcomes, redisSettings, redisStore } from '../s
 import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { policy, request } from './support/one-limit.ts'
 import { type RedisServer, redisTests, startCluster, startReplicaPair } from './support/redis-server.ts'
 
 const { later, server } = useCleanups()
 
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 100 } } },
-})
-const request = { subject: 'u', operation: 'read' } as const
 const username = 'app'
 
 /** A client whose user has the password `t1`, and what its program does once the password is `t2`. */

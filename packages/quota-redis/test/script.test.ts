@@ -1,4 +1,5 @@
 import { cellsIn, GRACE_MS, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { uniform, withCells } from '@scoregw/quota-histories'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +8,6 @@ import { Keys } from '../src/keys/keys.ts'
 import { openStore } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform, withCells } from './support/schemas.ts'
 
 const { later, server } = useCleanups()
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota, defaultPolicy, type SubjectSettings } from '@scoregw/quota'
 import { cellsIn, initialSettings, type SettingsChange, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisSettings, redisSettings, redisStore } from '../src/index.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 

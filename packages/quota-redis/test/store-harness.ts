@@ -1,4 +1,5 @@
 import type { Clock } from '@scoregw/quota'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
@@ -7,7 +8,6 @@ import { Keys } from '../src/keys/keys.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import type { RedisCluster, ReplicaPair } from './support/redis-server.ts'
-import { uniform } from './support/schemas.ts'
 import { startProxy } from './support/tcp-proxy.ts'
 
 let prefixes = 0

@@ -10,6 +10,7 @@ import {
   type TakeRequest,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +20,6 @@ import { useRedis } from './support/cleanups.ts'
 import { type Random, randomFrom } from './support/random.ts'
 import { redisTests } from './support/redis-server.ts'
 import { Seen } from './support/scenes.ts'
-import { uniform } from './support/schemas.ts'
 import {
   hashOf,
   listOf,

@@ -12,6 +12,7 @@ import {
   view,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +20,6 @@ import { type PostgresStore, postgresStore, type SqlCounters } from '../src/inde
 import { idOf } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
-import { uniform } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 3_000 : 20

@@ -14,12 +14,13 @@ import {
   view,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, type SqlCounters } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
-import { apart, uniform, withCells } from './support/schemas.ts'
+import { apart } from './support/schemas.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { postgresTests } from '@scoregw/postgres-server'
 import type { Clock } from '@scoregw/quota'
 import { cellsIn, type StoreSchema, type TakeRequest, windowCell } from '@scoregw/quota/store'
+import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,7 +10,7 @@ import { type PostgresStore, postgresStore, type SqlCounters, sqlSettings } from
 import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
-import { apart, uniform, withCells } from './support/schemas.ts'
+import { apart } from './support/schemas.ts'
 
 describe.runIf(postgresTests)('the statement of a take', () => {
   const database = new TestDatabase()

@@ -1,10 +1,10 @@
 import { memoryStore } from '@scoregw/quota'
 import { cellsIn, GRACE_MS, hash32, windowCell } from '@scoregw/quota/store'
+import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
 import { ONE, SCHEMA, take, used } from './support/counting.ts'
-import { uniform, withCells } from './support/schemas.ts'
 import { connectTo } from './support/sqlite.ts'
 
 function tables() {

@@ -9,6 +9,7 @@ import {
   type WindowStates,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../src/index.ts'
@@ -28,9 +29,8 @@ function schemaOf(units: readonly Unit[], slots: 'slots' | 'no slots'): StoreSch
     ...units.map((unit) => windowCell({ label: unit, lengthMs: LENGTHS_MS[unit] }, unit)),
     ...(slots === 'slots' ? [slotsCell('running')] : []),
   ]
-  const rowCells = cellsIn(units, cells)
-  const layers = ['user', 'team', 'all'].map((name) => ({ name, shared: name === 'all', cells: rowCells }))
-  return { units, layers, sets: [[...layers.flatMap(() => rowCells).keys()]] }
+  const layers = ['user', 'team', 'all'].map((name) => ({ name, shared: name === 'all' }))
+  return uniform(units, cellsIn(units, cells), layers)
 }
 
 /** Those of a history share counters, under whatever places their units have. */

@@ -1,21 +1,13 @@
-import { createQuota, definePolicy, type QuotaError } from '@scoregw/quota'
+import { createQuota, type QuotaError } from '@scoregw/quota'
 import { startHttpFront } from '@scoregw/redis-server'
 import { describe, expect, it, vi } from 'vitest'
 import { redisHttpStore } from '../../src/http.ts'
 import { useCleanups } from '../support/cleanups.ts'
+import { policy, request } from '../support/one-limit.ts'
 import { redisTests } from '../support/redis-server.ts'
 import { grant, login, RIGHTS, warnings } from '../support/rights.ts'
 
 const { later, server } = useCleanups()
-
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 100 } } },
-})
-const request = { subject: 'u', operation: 'read' } as const
 
 /** A store by HTTP, on a server whose commands a user with these rights carries out, and an engine on it. */
 async function openedWith(...rights: readonly string[]) {

@@ -1,4 +1,5 @@
 import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,7 +8,6 @@ import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
-import { uniform, withCells } from '../support/schemas.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT = 1_000_000

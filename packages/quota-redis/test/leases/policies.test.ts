@@ -1,4 +1,5 @@
 import { cellsIn, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -8,7 +9,6 @@ import type { RedisStoreOptions } from '../../src/store/options.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
-import { uniform } from '../support/schemas.ts'
 
 const CELLS = cellsIn(
   ['tokens'],

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { randomOf } from '../support/random.ts'
-import { uniform } from '../support/schemas.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'

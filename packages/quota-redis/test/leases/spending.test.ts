@@ -1,9 +1,9 @@
 import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import type { SharedAnswer } from '../../src/leases/shared-answer.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
-import { uniform } from '../support/schemas.ts'
 import { SimulatedSite } from './simulated-site.ts'
 
 const HOUR_MS = 3_600_000

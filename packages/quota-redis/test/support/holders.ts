@@ -16,10 +16,10 @@ import {
   type TakeReply,
   windowCell,
 } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { Redis } from 'ioredis'
 import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
-import { uniform } from './schemas.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })

@@ -1,7 +1,7 @@
 import type { ReservationId, StoreSchema, TakeReply } from '@scoregw/quota/store'
 import { cellsIn, windowCell } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import type { SqlCounters } from '../../src/index.ts'
-import { uniform } from './schemas.ts'
 
 const HOUR_MS = 3_600_000
 
