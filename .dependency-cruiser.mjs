@@ -149,7 +149,7 @@ export default {
       from: {},
       to: {
         path: `${core}/`,
-        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top|waiting)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
+        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|internal|http|otel|prometheus|score-gateway|top|waiting)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
       },
     },
     {
@@ -161,7 +161,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture|waiting)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|augment|calendar|internal|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture|waiting)\\.ts$',
           '^examples/console/src/limits\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],

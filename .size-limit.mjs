@@ -10,17 +10,15 @@ const budget = (name, limit, names, entry = 'index') => ({
 })
 
 export default [
-  budget('@scoregw/quota, everything', '59.4 kB'),
-  budget('@scoregw/quota, createQuota and defaultPolicy', '54.2 kB', '{ createQuota, defaultPolicy }'),
-  budget('@scoregw/quota, simpleQuota', '49.1 kB', '{ simpleQuota }'),
-  budget('@scoregw/quota, QuotaError', '0.8 kB', '{ QuotaError }'),
-  budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
+  budget('@scoregw/quota, everything', '55.9 kB'),
+  budget('@scoregw/quota, createQuota', '55.5 kB', '{ createQuota }'),
+  budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/http', '34.4 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
-  budget('@scoregw/quota/prometheus', '7.8 kB', undefined, 'prometheus'),
+  budget('@scoregw/quota/prometheus', '7.9 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
-  budget('@scoregw/quota/waiting', '11.7 kB', undefined, 'waiting'),
-  budget('@scoregw/quota/otel', '8.1 kB', undefined, 'otel'),
+  budget('@scoregw/quota/waiting', '12.4 kB', undefined, 'waiting'),
+  budget('@scoregw/quota/otel', '8.3 kB', undefined, 'otel'),
   ...['index', 'mcp'].map((entry) => ({
     name: `@scoregw/quota-ai, ${entry}`,
     limit: '5 kB',

@@ -11,6 +11,8 @@ export const entries = new Map(
     const { name, exports } = JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8'))
     return Object.entries(exports).flatMap(([path, conditions]) => {
       const source = conditions['@scoregw/source']
+      // It promises nothing.
+      if (path === './internal') return []
       return source === undefined ? [] : [[join(packages, folder, source), name + path.slice(1)]]
     })
   }),

@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url'
 import { root, run } from './workspace.mjs'
 
 const names = {
-  quota: 'simpleQuota, createQuota, defaultPolicy, QuotaError',
+  quota: 'createQuota, QuotaError',
   'quota-ai': 'quotaAi',
   'quota-client': 'pacedFetch',
   'quota-express': 'quotaMiddleware',
@@ -30,14 +30,14 @@ const names = {
 /** The program for each of them: imports all packages, makes a decision, and checks the class of an error. */
 const body = `
 const clock = manualClock()
-const quota = simpleQuota({ limit: 1, per: '15m', clock })
+const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '15m' } }, clock })
 const ask = () => quota.consumeSync({ subject: 'u' })
 const answers = [ask().allowed, ask().allowed]
 clock.advance(900_000)
 answers.push(ask().allowed)
 let code = ''
 try {
-  createQuota({ policy: defaultPolicy(), deadlineMs: 1 })
+  createQuota({ limits: { api: { by: 'user', limit: 1, per: '15m' } }, deadlineMs: 1 })
 } catch (error) {
   if (error instanceof QuotaError) code = error.code
 }
@@ -60,13 +60,14 @@ export async function checkImports(folder, step) {
   await step('import of all', 'node', [esm], folder, expected)
   await step('require of all', 'node', [cjs], folder, expected)
   await withTypes(folder, write, step)
+  await withDeclarations(folder, write, step)
   await bundled(folder, esm, write, step)
   if (process.env.RUNTIME_TESTS === 'on') await inRuntimes(folder, esm, cjs, step)
 }
 
 /** As a user of TypeScript writes it: ES modules and CommonJS for Node, and what a bundler resolves. */
 async function withTypes(folder, write, step) {
-  const typed = `${imports.join('\n')}\nimport type { SyncSimpleQuota } from '@scoregw/quota'\n${body.replace('const quota =', 'const quota: SyncSimpleQuota =')}`
+  const typed = `${imports.join('\n')}\nimport type { Decision } from '@scoregw/quota'\n${body.replace('const ask = ()', 'const ask = (): Decision')}`
   write('package.json', '{ "type": "module" }')
   write('matrix.ts', typed)
   write('matrix-node.mts', typed)
@@ -86,6 +87,32 @@ async function withTypes(folder, write, step) {
   ]) {
     const config = write(`tsconfig.${title}.json`, JSON.stringify({ compilerOptions: { ...options, ...more }, files }))
     await step(`TypeScript, ${title}`, 'node', [tsc, '--project', config, '--pretty', 'false'], folder)
+  }
+}
+
+/** As a package of a monorepo is compiled, whose modules export their engines: every type needs a public name. */
+async function withDeclarations(folder, write, step) {
+  write('engines.ts', readFileSync(join(root, 'scripts/exported-engines.ts'), 'utf8'))
+  const options = { strict: true, declaration: true, emitDeclarationOnly: true, skipLibCheck: true, target: 'ES2022' }
+  const places = { lib: ['ES2022', 'DOM'], types: [], outDir: 'declarations' }
+  const compilers = { 6: join(root, 'node_modules/typescript'), 7: join(root, 'node_modules/typescript-7') }
+  if (process.env.RUNTIME_TESTS === 'on') compilers['5.4'] = await fetched('typescript@5.4.5')
+  const nodenext = { module: 'nodenext' }
+  const bundler = { module: 'esnext', moduleResolution: 'bundler' }
+  const node10 = { module: 'esnext', moduleResolution: 'node10' }
+  for (const [version, title, more] of [
+    ['7', 'nodenext', nodenext],
+    ['7', 'bundler', bundler],
+    ['6', 'node10', { ...node10, ignoreDeprecations: '6.0' }],
+    ['5.4', 'nodenext', nodenext],
+    ['5.4', 'bundler', bundler],
+    ['5.4', 'node10', node10],
+  ]) {
+    if (compilers[version] === undefined) continue
+    const compilerOptions = { ...options, ...places, ...more }
+    const config = write('tsconfig.declarations.json', JSON.stringify({ compilerOptions, files: ['engines.ts'] }))
+    const tsc = join(compilers[version], 'bin/tsc')
+    await step(`declarations of TypeScript ${version}, ${title}`, 'node', [tsc, '--project', config], folder)
   }
 }
 

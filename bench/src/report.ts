@@ -82,19 +82,25 @@ export interface ServerUse {
   readonly bytesPerUser: number
 }
 
+/** What one decision costs in a fleet: many processes, each with one call in flight, on one server. */
+export interface FleetUse {
+  readonly server: string
+  readonly name: string
+  /** Microseconds of the server's processor per decision. */
+  readonly serverUs: number
+  /** Microseconds of the processes per decision. */
+  readonly nodeUs: number
+  /** Compared with the server's first contestant: the medians of the ratios within each round. */
+  readonly serverRatio: number
+  readonly nodeRatio: number
+}
+
 /** A decision's cost on a server in instructions, which a busy machine does not change. */
 export interface Instructions {
   readonly name: string
   readonly perDecision: number
   /** Decisions that shared a call, on average. */
   readonly decisionsACall: number
-}
-
-/** The answer times of one contestant. */
-export interface Latency {
-  readonly name: string
-  /** The slowest 1 % took this long or longer, in milliseconds. */
-  readonly p99Ms: number
 }
 
 /** A goal for a figure. */
@@ -130,7 +136,7 @@ export interface Findings {
   readonly heap?: readonly HeapUse[]
   readonly growth?: readonly Growth[]
   readonly server?: readonly ServerUse[]
-  readonly latency?: readonly Latency[]
+  readonly fleet?: readonly FleetUse[]
   readonly queues?: readonly QueueUse[]
   readonly targets: readonly Target[]
 }

@@ -8,7 +8,7 @@ export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
 /** Every suite by its name on the command line. Suites are loaded on demand, since each has many dependencies. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
-  gateway: async () => (await import('./gateway/suite.ts')).gateway,
+  fleet: async () => (await import('./fleet/suite.ts')).fleet,
   hostile: async () => (await import('./hostile/suite.ts')).hostile,
   http: async () => (await import('./http/suite.ts')).http,
   instructions: async () => (await import('./instructions/suite.ts')).instructions,

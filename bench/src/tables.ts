@@ -76,10 +76,13 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
         Math.round(bytesPerUser),
       ]),
     ),
-  latency: ({ latency = [] }) =>
+  fleet: ({ fleet = [] }) =>
     table(
-      ['', 'p99, ms'],
-      latency.map(({ name, p99Ms }) => [name, p99Ms]),
+      ['', '', 'server, decisions a second of CPU', 'of the first', 'Node, decisions a second of CPU', 'of the first'],
+      fleet.map(({ server, name, serverUs, nodeUs, serverRatio, nodeRatio }) => [
+        ...[server, name, Math.round(1e6 / serverUs).toLocaleString('en'), times(1 / serverRatio)],
+        ...[Math.round(1e6 / nodeUs).toLocaleString('en'), times(1 / nodeRatio)],
+      ]),
     ),
   queues: ({ queues = [] }) =>
     table(

@@ -108,6 +108,16 @@ const llms = llmstxt({
   toc: all.map(listed).join('\n\n'),
 }) as unknown as NonNullable<NonNullable<UserConfig['vite']>['plugins']>[number]
 
+/** Styles of the theme that no page of the site uses: Algolia's search window, teams, sponsors, a front page of its own. */
+const UNUSED = /\.DocSearch-(?!Button|Search-Icon)|\.VP(?:Team|HomeSponsors|Sponsors|Feature|Hero|CarbonAds|HomeHero)/
+
+const withoutUnused = {
+  postcssPlugin: 'without-unused',
+  Rule(rule: { readonly selector: string; remove(): void }) {
+    if (UNUSED.test(rule.selector)) rule.remove()
+  },
+}
+
 export default defineConfig({
   title: '@scoregw/quota',
   description: 'Rate limits and quotas for TypeScript servers',
@@ -131,6 +141,7 @@ export default defineConfig({
   },
   vite: {
     plugins: [llms],
+    css: { postcss: { plugins: [withoutUnused] } },
     // As the sources are written: older browsers have no private members, and these are the playground.
     build: { target: 'es2022' },
     // No component is written in Vue's options API.

@@ -24,6 +24,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Limits: [
     'units',
     'plans',
+    'limits-from-your-data',
     'saas-plans',
     'credits',
     'shares',
@@ -55,9 +56,9 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'decision-service',
     'failure-policy',
   ],
-  Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy'],
+  Operate: ['metrics', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'shared-policy-file'],
   Migrate: ['comparison', 'coming-from'],
-  'How it works': ['algorithms', 'sliding-window', 'time-and-clocks', 'redis-internals', 'benchmarks', 'torture'],
+  'How it works': ['algorithms', 'redis-internals', 'benchmarks', 'torture'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 
@@ -66,7 +67,19 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
   {
     title: 'Reference',
     folder: 'reference',
-    first: ['api', 'errors', 'http', 'warnings', 'versions', 'store', 'adaptive', 'calendar', 'options', 'model'],
+    first: [
+      'policy',
+      'shapes',
+      'api',
+      'errors',
+      'http',
+      'warnings',
+      'versions',
+      'store',
+      'adaptive',
+      'calendar',
+      'model',
+    ],
   },
   {
     title: 'Gateway',
@@ -137,13 +150,15 @@ const SEARCH_WORDS: Readonly<Record<string, string>> = {
   'guide/ai-sdk': 'OpenAI, Anthropic, AI SDK, Vercel AI, LLM, GPT, Claude, wrapLanguageModel, middleware',
   'guide/client': 'throttle requests, retry, backoff, call an API, GitHub API, rate limited client',
   'guide/fetch': 'Vercel, Cloudflare, Edge, Elysia, Nuxt, Nitro, Next.js, Remix, Astro, Bun, Deno',
+  'guide/limits-from-your-data': 'per tenant, database, dynamic limit, limit per API key, custom limit',
   'guide/language-models': 'LLM, tokens per minute, streaming, abort',
   'guide/mcp': 'MCP, Model Context Protocol, tools, agents',
+  'guide/metrics': 'OpenTelemetry, OTLP, spans, tracing, Prometheus, Grafana, dashboard',
   'guide/nest': 'NestJS, Nest, guard, decorator, throttler',
   'guide/recipes': 'Koa, Next.js, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
   'guide/redis': 'node-redis, ioredis, Valkey',
   'guide/refusals': 'Retry-After, headers, RateLimit headers, too many requests',
-  'guide/settings': 'allowlist, whitelist, exempt, bypass, per user limits',
+  'guide/settings': 'override, allowlist, whitelist, blocklist, ban, exempt, bypass, per user limits',
   'guide/testing': 'fake clock, fake timers, mock time, testing, unit tests, Jest, Vitest, supertest',
 }
 

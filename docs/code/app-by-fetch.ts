@@ -1,11 +1,14 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { manualClock } from '@scoregw/quota-testkit'
 import { expect, test } from 'vitest'
 
 test('a fetch handler answers 429 without a server', async () => {
   const clock = manualClock()
-  const quota = simpleQuota({ limit: 1, per: '1h', clock })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit: 1, per: '1h' } },
+    clock,
+  })
   const metered = quotaFetch({
     quota,
     subject: (request) => request.headers.get('x-user'),

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import request from 'supertest'
 import { expect, test } from 'vitest'
@@ -7,7 +7,10 @@ import { createApp } from './app.ts'
 /** An app with an empty memory store and a clock of its own. */
 function setUp(limit: number) {
   const clock = manualClock()
-  const quota = simpleQuota({ limit, per: '15m', clock })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit, per: '15m' } },
+    clock,
+  })
   const app = createApp(quota)
   const get = (path: string, user = 'ann') =>
     request(app).get(path).set('X-User', user)
@@ -23,7 +26,7 @@ test('answers 429 when the limit is used up', async () => {
   expect(refused.headers['retry-after']).toBe('900')
   expect(refused.body).toMatchObject({
     error: 'quota_exceeded',
-    quota: { window: '15m', limit: 2, used: 2, requested: 1 },
+    quota: { name: 'api', limit: 2, used: 2, requested: 1 },
   })
   // Another user has a limit of their own.
   await get('/scores', 'bob').expect(200)
@@ -41,6 +44,6 @@ test('admits again when the window has ended', async () => {
 test('charges successes only', async () => {
   const { get, quota } = setUp(1)
   await get('/missing').expect(404)
-  const { windows } = await quota.status('ann')
-  expect(windows.all?.[0]).toMatchObject({ used: 0, limit: 1 })
+  const { limits } = await quota.status('ann')
+  expect(limits.api).toMatchObject({ used: 0, limit: 1 })
 })

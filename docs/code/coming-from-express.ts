@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import express, { type Express, type Request } from 'express'
 import { rateLimit } from 'express-rate-limit'
@@ -22,7 +22,9 @@ export function before(limit: number): Express {
 }
 
 export function after(limit: number): Express {
-  const quota = simpleQuota({ limit, per: '15m' })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit, per: '15m' } },
+  })
   const app = express()
   app.use(
     quotaMiddleware({

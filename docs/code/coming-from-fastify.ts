@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import fastify, {
   type FastifyInstance,
@@ -21,7 +21,9 @@ export async function before(max: number): Promise<FastifyInstance> {
 }
 
 export async function after(limit: number): Promise<FastifyInstance> {
-  const quota = simpleQuota({ limit, per: '15m' })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit, per: '15m' } },
+  })
   const app = fastify()
   await app.register(quotaFastify, {
     quota,

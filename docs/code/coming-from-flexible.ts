@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import {
   RateLimiterMemory,
   RateLimiterRes,
@@ -29,14 +29,18 @@ export function before(points: number): Ask {
 }
 
 export function after(limit: number): Ask {
-  const quota = simpleQuota({ limit, per: '15m' })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit, per: '15m' } },
+  })
   return async (user, cost = 1) => {
     const decision = await quota.consume({
       subject: user,
       cost,
     })
-    const { allowed, windows } = decision
-    const waitMs = decision.allowed ? 0 : decision.retryAfterMs
-    return { allowed, left: Number(windows[0]?.remaining), waitMs }
+    const { allowed, limits } = decision
+    const waitMs = decision.allowed
+      ? 0
+      : (decision.retryAfterMs ?? Number.POSITIVE_INFINITY)
+    return { allowed, left: Number(limits.api?.remaining), waitMs }
   }
 }

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
 import { type Context, Hono } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
@@ -22,7 +22,9 @@ export function before(limit: number): Hono {
 }
 
 export function after(limit: number): Hono {
-  const quota = simpleQuota({ limit, per: '15m' })
+  const quota = createQuota({
+    limits: { api: { by: 'user', limit, per: '15m' } },
+  })
   const app = new Hono()
   app.use(
     quotaMiddleware({

@@ -1,73 +1,160 @@
-import { type Quota, quotaHeaders } from '@scoregw/quota'
-import { refusalMessage } from '@scoregw/quota/http'
+import type { Quota } from '@scoregw/quota'
+import { quotaHeaders, refusalMessage } from '@scoregw/quota/http'
 import {
-  type DocumentNode,
+  type ExecutionArgs,
+  type FieldNode,
   GraphQLError,
-  type GraphQLSchema,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
+  type GraphQLField,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  getVariableValues,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 
+/** How many entries a list counts as that has no argument `first`. */
+const LIST = 10
+/** No query costs more. */
+const MOST = 1_000_000
+
 /**
- * A field sets its cost: `extensions: { cost: 5 }`. Other fields cost 1,
- * and `__typename` costs nothing.
+ * The most that a query may cost. A field sets its cost with
+ * `extensions: { cost: 5 }`, others cost 1. What is below a list counts
+ * as often as the list has entries, and what is in a fragment as often
+ * as the fragment is used.
  */
-function costOf(schema: GraphQLSchema, document: DocumentNode): number {
-  const types = new TypeInfo(schema)
-  let cost = 0
-  const counting = visitWithTypeInfo(types, {
-    Field({ name }) {
-      const own = types.getFieldDef()?.extensions.cost
-      if (!name.value.startsWith('__'))
-        cost += typeof own === 'number' ? own : 1
-    },
-  })
-  visit(document, counting)
-  return cost
+function costOf(args: ExecutionArgs): number {
+  const { schema, document, operationName, variableValues } = args
+  const operation = getOperationAST(document, operationName)
+  const root = operation && schema.getRootType(operation.operation)
+  if (!root) return 0
+  const { coerced } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    variableValues ?? {},
+  )
+  // Such a query isn't executed.
+  if (coerced === undefined) return 0
+  const fragments = document.definitions.filter(
+    (node) => node.kind === Kind.FRAGMENT_DEFINITION,
+  )
+  const known = new Map<string, number>()
+
+  function fragment(name: string): number {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const node = fragments.find((each) => each.name.value === name)
+    const type = node?.typeCondition.name.value ?? ''
+    const cost = node ? below(type, node.selectionSet) : 0
+    known.set(name, cost)
+    return cost
+  }
+
+  function below(type: string, { selections }: SelectionSetNode) {
+    let cost = 0
+    for (const node of selections) cost += of(type, node)
+    return Math.min(cost, MOST)
+  }
+
+  function of(typeName: string, node: SelectionNode): number {
+    if (node.kind === Kind.FRAGMENT_SPREAD)
+      return fragment(node.name.value)
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      const { typeCondition, selectionSet } = node
+      return below(typeCondition?.name.value ?? typeName, selectionSet)
+    }
+    const type = schema.getType(typeName)
+    if (!isObjectType(type) && !isInterfaceType(type)) return 0
+    const found = type.getFields()[node.name.value]
+    // `__typename` and the like cost nothing.
+    return found === undefined ? 0 : field(found, node)
+  }
+
+  function field(
+    found: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+  ) {
+    const { cost } = found.extensions
+    const own = typeof cost === 'number' ? cost : 1
+    if (node.selectionSet === undefined) return own
+    const { first } = getArgumentValues(found, node, coerced)
+    const isList = isListType(getNullableType(found.type))
+    const entries = Math.max(1, Number(first ?? (isList ? LIST : 1)))
+    const type = getNamedType(found.type).name
+    return Math.min(
+      own + entries * below(type, node.selectionSet),
+      MOST,
+    )
+  }
+
+  return below(root.name, operation.selectionSet)
 }
 
 /**
- * Charges a query what its fields cost, and refunds a query that
- * returns no data.
+ * Charges a query what it may cost, and refunds it if it returns no
+ * data. A subscription is charged when it starts.
  */
 export function useQuota<Operation extends string>(options: {
   readonly quota: Quota<Operation>
   readonly operation: Operation
-  readonly subject: (request: Request) => string
+  readonly subject: (request: Request) => string | null
 }): Plugin {
-  const { quota, operation, subject } = options
+  const { quota, operation, subject: subjectOf } = options
+
+  async function reserve(args: ExecutionArgs) {
+    const { request } = args.contextValue as { request: Request }
+    const subject = subjectOf(request)
+    if (subject === null) throw failure('UNAUTHENTICATED', 401)
+    const cost = costOf(args)
+    const reserved = await quota.reserve({ subject, operation, cost })
+    if (reserved.status !== 'refused') return reserved
+    const headers = quotaHeaders(reserved.decision)
+    const message = refusalMessage(reserved.decision)
+    throw failure('QUOTA_EXCEEDED', 429, message, headers)
+  }
+
   return {
-    async onExecute({ args, setResultAndStopExecution }) {
-      const { request } = args.contextValue
-      const cost = costOf(args.schema, args.document)
-      const reservation = await quota.reserve({
-        subject: subject(request),
-        operation,
-        cost,
-      })
-      if (!reservation.allowed) {
-        const { decision } = reservation
-        if (decision === undefined)
-          throw new TypeError(
-            'only a reservation under an id is repeated',
-          )
-        const http = { status: 429, headers: quotaHeaders(decision) }
-        const error = new GraphQLError(refusalMessage(decision), {
-          extensions: { code: 'QUOTA_EXCEEDED', http },
-        })
-        setResultAndStopExecution({ errors: [error] })
-        return undefined
-      }
+    async onExecute({ args, setResultAndStopExecution: stop }) {
+      const reserved = await reserve(args).catch(answered(stop))
+      if (reserved === undefined) return undefined
       return {
         async onExecuteDone({ result }) {
           // A stream of results has no data yet: it is charged.
           const failed =
             'data' in result ? result.data == null : 'errors' in result
-          await (failed ? reservation.cancel() : reservation.commit())
+          await (failed ? reserved.cancel() : reserved.commit())
         },
       }
     },
+    async onSubscribe({ args, setResultAndStopExecution: stop }) {
+      const reserved = await reserve(args).catch(answered(stop))
+      await reserved?.commit()
+    },
+  }
+}
+
+function failure(
+  code: string,
+  status: number,
+  message = 'Sign in first.',
+  headers: Record<string, string> = {},
+) {
+  const http = { status, headers }
+  return new GraphQLError(message, { extensions: { code, http } })
+}
+
+/** Answers with an error that is meant for the caller. */
+function answered(stop: (result: { errors: GraphQLError[] }) => void) {
+  return (error: unknown) => {
+    if (!(error instanceof GraphQLError)) throw error
+    stop({ errors: [error] })
+    return undefined
   }
 }

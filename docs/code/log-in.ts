@@ -1,23 +1,14 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { ipSubject } from '@scoregw/quota/http'
-
-const MINUTE_MS = 60_000
 
 /** Counts wrong passwords only: a correct one costs nothing. */
 export const guard = createQuota({
-  policy: definePolicy({
-    windows: [
-      { label: '15m', lengthMs: 15 * MINUTE_MS },
-      { label: '1d', lengthMs: 24 * 60 * MINUTE_MS },
-    ],
-    categories: ['attempt'],
-    layers: [{ name: 'account' }, { name: 'address' }],
-    operations: { attempt: { category: 'attempt', cost: 1 } },
-    base: {
-      account: { attempt: { '15m': 5, '1d': 20 } },
-      address: { attempt: { '15m': 20, '1d': 100 } },
-    },
-  }),
+  limits: {
+    perAccount: { by: 'account', limit: 5, per: '15m' },
+    perAccountDaily: { by: 'account', limit: 20, per: '1d' },
+    perAddress: { by: 'address', limit: 20, per: '15m' },
+    perAddressDaily: { by: 'address', limit: 100, per: '1d' },
+  },
 })
 
 export type LogIn =
@@ -38,7 +29,7 @@ export async function logIn(
     account: `account:${account.trim().toLowerCase()}`,
     address: ipSubject(ip) ?? 'ip:unknown',
   }
-  const held = await guard.reserve({ subject, operation: 'attempt' })
+  const held = await guard.reserve({ subject })
   if (!held.allowed) {
     const seconds = held.decision?.retryAfterSeconds ?? 1
     return { outcome: 'wait', seconds }

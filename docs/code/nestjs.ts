@@ -1,10 +1,16 @@
 import 'reflect-metadata'
 import { Body, Controller, Get, Module, Post } from '@nestjs/common'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { Quota, QuotaModule, RequestQuota } from '@scoregw/quota-nest'
 import type { Request } from 'express'
 
-export const quota = createQuota({ policy: defaultPolicy() })
+export const quota = createQuota({
+  limits: {
+    reads: { by: 'user', limit: 120, per: '1h', for: 'read' },
+    writes: { by: 'user', limit: 60, per: '1h', for: 'write' },
+  },
+  operations: { read: {}, write: {} },
+})
 
 @Controller('scores')
 @Quota('read')

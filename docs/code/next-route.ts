@@ -1,18 +1,13 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaFetch,
-} from '@scoregw/quota-fetch'
+// app/scores/[id]/route.ts
+import { quotaFetch } from '@scoregw/quota-fetch'
+import { quota } from './next-quota.ts'
 
-// In its own module: one engine for all routes of a process.
-export const quota = createQuota({ policy: defaultPolicy() })
 const metered = quotaFetch({
   quota,
   subject: (request) => request.headers.get('x-user'),
   standardHeaders: 'draft-10',
 })
 
-// app/scores/[id]/route.ts
 export const GET = metered.operation('read')(
   async (
     _request: Request,

@@ -1,8 +1,10 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { defineEventHandler, toWebRequest } from 'h3'
 
-const quota = simpleQuota({ limit: 2, per: '15m' })
+const quota = createQuota({
+  limits: { api: { by: 'user', limit: 2, per: '15m' } },
+})
 const metered = quotaFetch({
   quota,
   subject: (request) => request.headers.get('x-user'),

@@ -7,10 +7,11 @@ export interface Job {
   readonly user: string
 }
 
-/** What the queue should do with a job. */
+/** What the queue should do with a job; `never`: it can never run. */
 export type Verdict =
   | 'done'
   | 'drop'
+  | 'never'
   | { readonly retryAfterMs: number }
 
 /**
@@ -31,5 +32,7 @@ export async function handleJob<Operation extends string>(
   if (result.allowed) return 'done'
   // Another worker runs it, or has cancelled it.
   if (result.decision === undefined) return 'drop'
-  return { retryAfterMs: result.decision.retryAfterMs }
+  const { retryAfterMs } = result.decision
+  // Waiting doesn't help if the job costs more than a limit.
+  return retryAfterMs === null ? 'never' : { retryAfterMs }
 }

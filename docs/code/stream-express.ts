@@ -9,19 +9,12 @@ import express, { type Express } from 'express'
 export type Model = (signal: AbortSignal) => AsyncIterable<string>
 
 export const policy = definePolicy({
-  windows: [{ label: '1h' }],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
+  unit: 'tokens',
+  limits: { perHour: { by: 'user', limit: 20_000, per: '1h' } },
   operations: {
     // 1,000 tokens are held; what a chat costs beyond is charged too.
-    chat: {
-      category: 'chat',
-      cost: 1_000,
-      overrun: 'charge',
-      maxOverrun: 4_000,
-    },
+    chat: { cost: 1_000, overrun: 'charge', maxOverrun: 4_000 },
   },
-  base: { user: { chat: { '1h': 20_000 } } },
 })
 
 export function chatServer(
@@ -48,7 +41,7 @@ export function chatServer(
       if (!hangUp.signal.aborted) throw error
     }
     // Commit before the end, even if the response closed early.
-    await req.quota?.commit(tokens)
+    await metered.of(req)?.commit(tokens)
     res.end()
   })
   app.use(quotaErrorHandler())

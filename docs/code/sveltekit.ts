@@ -1,8 +1,5 @@
-import {
-  createQuota,
-  defaultPolicy,
-  quotaFetch,
-} from '@scoregw/quota-fetch'
+import { createQuota } from '@scoregw/quota'
+import { quotaFetch } from '@scoregw/quota-fetch'
 
 /**
  * The members of SvelteKit's event that this uses. In an app, use
@@ -18,7 +15,13 @@ type Handle = (input: {
   resolve: (event: Event) => Response | Promise<Response>
 }) => Promise<Response>
 
-export const quota = createQuota({ policy: defaultPolicy() })
+export const quota = createQuota({
+  limits: {
+    reads: { by: 'user', limit: 120, per: '1h', for: 'read' },
+    writes: { by: 'user', limit: 60, per: '1h', for: 'write' },
+  },
+  operations: { read: {}, write: {} },
+})
 const metered = quotaFetch({
   quota,
   subject: (_request, event: Event) => event.locals.user,

@@ -1,7 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { createQuota } from '@scoregw/quota'
 
 /** A person, with the team and the tenant that also pay. */
 export interface Caller {
@@ -11,30 +8,19 @@ export interface Caller {
 }
 
 /**
- * One decision over three layers: a person cannot use up the team's
+ * One decision over all limits: a person can't use up the team's
  * share of the hour, nor a team what the tenant bought for the day.
  */
 export const quota = createQuota({
-  policy: definePolicy({
-    windows: [
-      { label: '1h', lengthMs: HOUR_MS },
-      { label: '1d', lengthMs: DAY_MS },
-    ],
-    categories: ['call'],
-    layers: [{ name: 'user' }, { name: 'team' }, { name: 'tenant' }],
-    operations: {
-      search: { category: 'call', cost: 1 },
-      export: { category: 'call', cost: 20 },
-    },
-    base: {
-      user: { call: { '1h': 100, '1d': 1_000 } },
-      team: { call: { '1h': 300, '1d': 3_000 } },
-      tenant: { call: { '1h': 'unlimited', '1d': 10_000 } },
-    },
-    plans: {
-      business: { tenant: { call: { '1d': 100_000 } } },
-    },
-  }),
+  limits: {
+    userHourly: { by: 'user', limit: 100, per: '1h' },
+    userDaily: { by: 'user', limit: 1_000, per: '1d' },
+    teamHourly: { by: 'team', limit: 300, per: '1h' },
+    teamDaily: { by: 'team', limit: 3_000, per: '1d' },
+    tenantDaily: { by: 'tenant', limit: 10_000, per: '1d' },
+  },
+  operations: { search: {}, export: { cost: 20 } },
+  plans: { business: { tenantDaily: 100_000 } },
 })
 
 /** Keys of different tenants never collide: each part is escaped. */
@@ -48,6 +34,8 @@ export async function buy(
   tenant: string,
   plan: 'business' | null,
 ): Promise<void> {
-  const key = encodeURIComponent(tenant)
-  await quota.subjects.set(key, { plan }, { layer: 'tenant' })
+  await quota.subjects.set(
+    { tenant: encodeURIComponent(tenant) },
+    { plan },
+  )
 }

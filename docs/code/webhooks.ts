@@ -1,17 +1,14 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 
-/** No receiver gets more than it can take. */
+/**
+ * No receiver gets more than it can take: one delivery per second, and up
+ * to five at once after a pause.
+ */
 export const quota = createQuota({
-  policy: definePolicy({
-    windows: [{ label: '1s' }, { label: '1m' }],
-    categories: ['delivery'],
-    layers: [{ name: 'receiver' }, { name: 'sender', shared: true }],
-    operations: { deliver: { category: 'delivery', cost: 1 } },
-    base: {
-      receiver: { delivery: { '1s': 5, '1m': 60 } },
-      sender: { delivery: { '1s': 500, '1m': 10_000 } },
-    },
-  }),
+  limits: {
+    receiver: { by: 'receiver', limit: 60, per: '1m', burst: 5 },
+    all: { shared: 'sender', limit: 10_000, per: '1m', burst: 500 },
+  },
 })
 
 export interface Delivery {
@@ -35,11 +32,13 @@ export async function deliver(
 ): Promise<Outcome> {
   const held = await quota.reserve({
     subject: receiver,
-    operation: 'deliver',
     id: `delivery:${event}:${attempt}`,
   })
-  if (held.status === 'refused')
-    return { againInMs: held.decision.retryAfterMs }
+  if (held.status === 'refused') {
+    const { retryAfterMs } = held.decision
+    // Waiting doesn't help if the receiver's limit is 0.
+    return retryAfterMs === null ? 'drop' : { againInMs: retryAfterMs }
+  }
   if (!held.allowed) return 'drop'
   try {
     await send()

@@ -1,4 +1,5 @@
-import { type Quota, quotaExceededBody } from '@scoregw/quota'
+import type { Quota } from '@scoregw/quota'
+import { quotaExceededBody } from '@scoregw/quota/http'
 import type { WebSocket } from 'ws'
 
 /**

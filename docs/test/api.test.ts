@@ -19,7 +19,6 @@ it.each([
   ['packages/quota/src/store.ts', 'docs/reference/store.md'],
   ['packages/quota/src/adaptive.ts', 'docs/reference/adaptive.md'],
   ['packages/quota/src/calendar.ts', 'docs/reference/calendar.md'],
-  ['packages/quota/src/options.ts', 'docs/reference/options.md'],
   ['packages/quota/src/otel.ts', 'docs/reference/otel.md'],
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
   ['packages/quota/src/score-gateway.ts', 'docs/reference/score-gateway.md'],

@@ -1,12 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { pages, readPage, root } from './markdown.ts'
+import { pages, readPage, shownFiles } from './markdown.ts'
 
-const folder = join(root, 'docs/code')
 const texts = pages().map(readPage)
 
-it.each(readdirSync(folder))('docs/code/%s is on a page unchanged', (name) => {
-  const block = `\n\`\`\`ts\n${readFileSync(join(folder, name), 'utf8')}\`\`\`\n`
+it.each(shownFiles)('%s is on a page unchanged', (path) => {
+  const block = `\n\`\`\`ts\n${readPage(path)}\`\`\`\n`
   expect(texts.filter((text) => text.includes(block))).toHaveLength(1)
+})
+
+it('the policy file on its page is that of the example', () => {
+  const [, shown] = /```json\n(.*?)^```/ms.exec(readPage('docs/guide/shared-policy-file.md')) ?? []
+  expect(shown).toBe(readPage('examples/shared-policy/policy.json'))
 })

@@ -1,22 +1,14 @@
-import { createQuota, memoryStore } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { type RedisServer, redisTests, startRedis } from '@scoregw/redis-server'
 import { MultiRegionRatelimit, Ratelimit, type RatelimitConfig } from '@upstash/ratelimit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** So long that no window of theirs ends in the middle of a test, but once in hours. */
-const LENGTH_MS = 3_600_000
 const LIMIT = 10
 
+/** An hour, so that no window of theirs ends in the middle of a test, but once in hours. */
 function ours() {
-  const policy = {
-    windows: [{ label: '1h', lengthMs: LENGTH_MS }],
-    categories: ['call'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-    operations: { request: { category: 'call', cost: 1 } },
-    base: { personal: { call: { '1h': LIMIT } } },
-  } as const
-  return createQuota({ policy, store: memoryStore() })
+  return createQuota({ limits: { api: { by: 'user', limit: LIMIT, per: '1h' } } })
 }
 
 /** What their library asks of its client, over a connection to a server of our own. */
@@ -54,12 +46,12 @@ describe.runIf(redisTests)('the migration from @upstash/ratelimit', () => {
     const admitted: [boolean, boolean][] = []
     for (const cost of [1, 4, 5, 1]) {
       const { success, limit, remaining, reset } = await limiter.limit('u', { rate: cost })
-      const decision = await quota.consume({ subject: 'u', operation: 'request', cost })
-      const [window] = decision.windows
+      const decision = await quota.consume({ subject: 'u', cost })
+      const { api } = decision.limits
       admitted.push([success, decision.allowed])
-      expect(window).toMatchObject({ limit, remaining })
+      expect(api).toMatchObject({ limit, remaining })
       // Theirs end with the clock's hour, ours an hour after the first request.
-      expect(window?.resetAt).toBeGreaterThanOrEqual(reset)
+      expect(api?.resetAt).toBeGreaterThanOrEqual(reset)
     }
     expect(admitted).toEqual([true, true, true, false].map((each) => [each, each]))
   })
@@ -67,10 +59,10 @@ describe.runIf(redisTests)('the migration from @upstash/ratelimit', () => {
   it('the replacement reports remaining tokens and resets used ones as @upstash/ratelimit does', async () => {
     const [limiter, quota] = [theirs('left'), ours()]
     await limiter.limit('u', { rate: 3 })
-    await quota.consume({ subject: 'u', operation: 'request', cost: 3 })
+    await quota.consume({ subject: 'u', cost: 3 })
     const left = async () => [
       (await limiter.getRemaining('u')).remaining,
-      (await quota.status('u')).windows.call?.[0]?.remaining,
+      (await quota.status('u')).limits.api?.remaining,
     ]
     expect(await left()).toEqual([7, 7])
     await limiter.resetUsedTokens('u')

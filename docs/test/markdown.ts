@@ -40,10 +40,13 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-/** Code that tests import; a page shows it as it is, and there it needs no second check. */
-const tested = new Set(
-  readdirSync(join(root, 'docs/code')).map((name) => readFileSync(join(root, 'docs/code', name), 'utf8')),
-)
+/** Code that tests run, by its path from the project's root. A page shows it as it is, and there it needs no second check. */
+export const shownFiles: readonly string[] = [
+  ...readdirSync(join(root, 'docs/code')).map((name) => `docs/code/${name}`),
+  'examples/tenants/src/app.ts',
+  ...['quota', 'api', 'worker'].map((name) => `examples/shared-policy/src/${name}.ts`),
+]
+const tested = new Set(shownFiles.map((path) => readFileSync(join(root, path), 'utf8')))
 
 const FENCE = /^```(?<language>ts|js)(?<flags>(?: [^\n]*)?)\n(?<code>.*?)^```$/gms
 

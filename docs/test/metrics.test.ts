@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { readPage, root } from './markdown.ts'
@@ -11,10 +12,10 @@ interface Described {
   readonly labels: readonly string[]
 }
 
-/** The metrics of an engine of the default policy, by name. */
+/** The metrics of an engine of the score gateway's policy, by name. */
 async function registered(): Promise<Map<string, Described>> {
   const registry = new Registry()
-  const quota = createQuota({ policy: defaultPolicy() })
+  const quota = createQuota({ policy: scoreGatewayPolicy() })
   registerQuotaMetrics({ quota, registry })
   const metrics = await registry.getMetricsAsJSON()
   await quota.close()

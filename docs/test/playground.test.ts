@@ -15,7 +15,7 @@ function largest(): Scenario {
     windows: ['15m', '5h', '7d'],
     units: ['requests', 'cents', 'tokens'],
     bursts: [0.1, 0.2, 1],
-    personal: limits,
+    user: limits,
     team: limits,
     site: limits,
     operations: ['a', 'b', 'c', 'd'].map((name) => ({
@@ -56,13 +56,23 @@ describe('the playground’s address', () => {
     ['too much', `v1.${'A'.repeat(LONGEST_FRAGMENT)}`, 'longer than any'],
     ['null', encoded(null), 'Not playable'],
     ['a member more', encoded({ ...scenario, more: 1 }), 'Not playable'],
-    ['a negative limit', encoded({ ...scenario, personal: { read: [-1, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
-    ['half a token', encoded({ ...scenario, personal: { read: [0.5, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
+    ['a negative limit', encoded({ ...scenario, user: { read: [-1, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
+    ['half a token', encoded({ ...scenario, user: { read: [0.5, 1, 1], write: [1, 1, 1] } }), 'Not playable'],
     ['a window twice', encoded({ ...scenario, windows: ['1h', '1h', '1d'] }), 'same length'],
     ['too few limits', encoded({ ...scenario, windows: ['1h', '1d'] }), 'one limit for each window'],
     [
       'a name with a tag',
       encoded({ ...scenario, operations: [{ name: '<b>', category: 'read', cost: 1 }] }),
+      'a name is',
+    ],
+    [
+      'an operation named like another category',
+      encoded({ ...scenario, operations: [{ name: 'read', category: 'write', cost: 1 }] }),
+      'named like a category',
+    ],
+    [
+      'an operation named __proto__',
+      encoded({ ...scenario, operations: [{ name: '__proto__', category: 'read', cost: 1 }] }),
       'a name is',
     ],
     [
@@ -113,8 +123,8 @@ describe('the playground’s simulation', () => {
       clock.at += minutes * 60_000
       expect(simulation.ask('ann', 1)).toEqual(quota.consumeSync({ subject, operation: 'upload' }))
     }
-    expect(simulation.look('ann').windows).toEqual(quota.statusSync(subject).windows)
-    expect(simulation.look('ann').refusal?.binding.window).toBe('1h')
+    expect(simulation.look('ann').limits).toEqual(quota.statusSync(subject).limits)
+    expect(simulation.look('ann').refusal?.refusedBy.name).toBe('user-write-1h')
   })
 
   it('each stream sends as many requests as its slider says, in time steps of any size', () => {
@@ -134,8 +144,8 @@ describe('the playground’s simulation', () => {
     const scenario = defaultScenario()
     const simulation = new Simulation(scenario)
     simulation.ask('ann', 1)
-    simulation.change({ ...scenario, personal: { ...scenario.personal, write: [20, 200, 600] } })
-    expect(simulation.look('ann').windows.write?.[0]).toMatchObject({ used: 15, limit: 20 })
+    simulation.change({ ...scenario, user: { ...scenario.user, write: [20, 200, 600] } })
+    expect(simulation.look('ann').limits['user-write-1h']).toMatchObject({ used: 15, limit: 20 })
     expect(simulation.ask('ann', 1).allowed).toBe(false)
     simulation.restart()
     expect(simulation.look('ann')).toMatchObject({ now: BEGINNING, admitted: 0, refused: 0, refusal: undefined })
@@ -152,11 +162,13 @@ describe('the playground’s simulation', () => {
       streams,
     })
     const charged = { tokens: 4, requests: 1, cents: 7 }[unit]
+    // Money is counted in millionths of a dollar.
+    const counted = unit === 'cents' ? 10_000 : 1
     const most = Math.floor(Math.min(60 / 4, 200 / charged))
     for (let count = 1; count <= most; count++) expect(simulation.ask('ann', 0).allowed).toBe(true)
-    expect(simulation.look('ann').windows.write?.map(({ used }) => used)).toEqual(
-      expect.arrayContaining([most * 4, most * charged, most]),
-    )
+    const { limits } = simulation.look('ann')
+    const used = ['1h', '5h', '1d'].map((per) => limits[`user-write-${per}`]?.used)
+    expect(used).toEqual([most * 4, most * charged * counted, most])
     expect(simulation.ask('ann', 0).allowed).toBe(false)
   })
 
@@ -165,13 +177,9 @@ describe('the playground’s simulation', () => {
     simulation.advance(ALIVE_MS)
     expect(simulation.look('ann')).toMatchObject({
       asker: 'ann',
-      refusal: { binding: { layer: 'personal', window: '1h' } },
+      refusal: { refusedBy: { name: 'user-write-1h' } },
     })
-    expect(
-      Object.values(simulation.look('ann').windows)
-        .flat()
-        .map(({ layer }) => layer),
-    ).toContain('team')
+    expect(Object.keys(simulation.look('ann').limits)).toContain('team-write-1h')
   })
 
   it('a seed gives one random history, also after a restart, and another seed another', () => {

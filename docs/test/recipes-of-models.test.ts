@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { modelMeter, priced, QuotaRefusedError } from '@scoregw/quota-ai'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -42,25 +42,16 @@ async function provider(events: readonly object[], { status = 200, stopsAfter = 
 }
 
 function metering(limit = 10_000) {
-  const policy = definePolicy({
-    units: ['tokens', 'microusd'],
-    windows: [
-      { label: '1h', unit: 'tokens' },
-      { label: 'money-1h', per: '1h', unit: 'microusd' },
-    ],
-    categories: ['chat'],
-    layers: [{ name: 'user' }],
-    operations: {
-      chat: {
-        category: 'chat',
-        cost: { tokens: 0 },
-        overrun: 'charge',
-        maxOverrun: { tokens: 5_000, microusd: 50_000 },
-      },
+  const quota = createQuota({
+    unit: 'tokens',
+    limits: {
+      tokens: { by: 'user', limit, per: '1h' },
+      budget: { by: 'user', limit: 100_000, of: 'microusd', per: '1h' },
     },
-    base: { user: { chat: { '1h': limit, 'money-1h': 100_000 } } },
+    operations: {
+      chat: { cost: { tokens: 0 }, free: true, overrun: 'charge', maxOverrun: { tokens: 5_000, microusd: 50_000 } },
+    },
   })
-  const quota = createQuota({ policy })
   const meter = modelMeter({
     quota,
     operation: 'chat',
@@ -73,8 +64,8 @@ function metering(limit = 10_000) {
     }),
   })
   const used = async () => {
-    const { windows } = await quota.status('ann')
-    return [...windows.chat!.map((window) => window.used), (await quota.holds.list('ann')).length]
+    const { tokens, budget } = (await quota.status('ann')).limits
+    return [tokens?.used, budget?.used, (await quota.holds.list('ann')).length]
   }
   return { meter, used }
 }

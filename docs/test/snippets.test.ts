@@ -18,7 +18,7 @@ const ODD: Scenario = {
   windows: ['15m'],
   units: ['cents'],
   bursts: [0.5],
-  personal: { read: [null], write: [0] },
+  user: { read: [null], write: [0] },
   team: null,
   site: null,
   operations: [{ name: 'music.list:all-1', category: 'write', cost: 0, cents: 2_000 }],

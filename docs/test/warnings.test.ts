@@ -1,4 +1,4 @@
-import { QUOTA_WARNING_CODES } from '@scoregw/quota/http'
+import { QUOTA_WARNING_CODES } from '@scoregw/quota/internal'
 import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 

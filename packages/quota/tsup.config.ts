@@ -8,7 +8,7 @@ const config: Options = {
     'store',
     'adaptive',
     'calendar',
-    'options',
+    'internal',
     'http',
     'otel',
     'prometheus',

@@ -1,5 +1,5 @@
-import { type GatewayProcess, startGatewayProcess } from '../gateway/process.ts'
 import { type LongestBlock, mainThreadMs } from './main-thread.ts'
+import { type GatewayProcess, startGatewayProcess } from './process.ts'
 
 const PROBE = new URL('./probe.ts', import.meta.url)
 
@@ -19,15 +19,12 @@ export interface Victim extends Pick<GatewayProcess, 'gatewayUrl' | 'syncUrl' | 
 
 /** @param env in addition to required variables */
 export async function startVictim(env: NodeJS.ProcessEnv = {}): Promise<Victim> {
-  const gateway = await startGatewayProcess({
-    env: {
-      BOT_TOKEN: CREDENTIALS.bot['Bot-Token'],
-      DEMO_USER_TOKEN: CREDENTIALS.user.Authorization.slice('Bearer '.length),
-      DEMO_ADMIN_TOKEN: OTHER_USER.Authorization.slice('Bearer '.length),
-      ...env,
-    },
-    flags: [`--import=${PROBE.href}`],
-  })
+  const own = {
+    BOT_TOKEN: CREDENTIALS.bot['Bot-Token'],
+    DEMO_USER_TOKEN: CREDENTIALS.user.Authorization.slice('Bearer '.length),
+    DEMO_ADMIN_TOKEN: OTHER_USER.Authorization.slice('Bearer '.length),
+  }
+  const gateway = await startGatewayProcess({ ...own, ...env }, [`--import=${PROBE.href}`])
   return {
     ...gateway,
     longestBlock: () => gateway.answerTo('longestBlock') as Promise<LongestBlock>,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import rateLimitOfFastify from '@fastify/rate-limit'
 import { getRequestListener } from '@hono/node-server'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { createQuota, type Quota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
@@ -11,6 +11,7 @@ import { rateLimit } from 'express-rate-limit'
 import fastify, { type FastifyInstance } from 'fastify'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
+import { type Operation, policyOf } from '../traffic/policies.ts'
 
 /** The header with the subject. */
 export const USER_HEADER = 'x-user'
@@ -18,6 +19,8 @@ export const USER_HEADER = 'x-user'
 const HOUR_MS = 3_600_000
 /** A limit that is never reached, the same for all. */
 const NO_LIMIT = 10 ** 9
+
+const OPERATION: Operation = 'music.upsert'
 
 /** An app to measure, on its own port of IPv4 and IPv6. */
 export type AppStart = () => Promise<Server>
@@ -30,8 +33,8 @@ export type ContestantName = (typeof CONTESTANTS)[number]
 export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<ContestantName, AppStart>>>> = {
   Express: {
     bare: () => expressApp(),
-    'quota, draft-10 fields': () => expressApp(quotaMiddleware(options('draft-10')).operation('write')),
-    'quota, no fields': () => expressApp(quotaMiddleware(options(false)).operation('write')),
+    'quota, draft-10 fields': () => expressApp(quotaMiddleware(options('draft-10')).operation(OPERATION)),
+    'quota, no fields': () => expressApp(quotaMiddleware(options(false)).operation(OPERATION)),
     'its own limiter, one limit': () =>
       expressApp(rateLimit({ windowMs: HOUR_MS, limit: NO_LIMIT, keyGenerator: ofExpress, ...FIELDS_OF_DRAFT_8 })),
   },
@@ -50,8 +53,8 @@ export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<ContestantName,
   },
   Hono: {
     bare: () => honoApp(),
-    'quota, draft-10 fields': () => honoApp(quotaOfHono(optionsOfHono('draft-10')).operation('write')),
-    'quota, no fields': () => honoApp(quotaOfHono(optionsOfHono(false)).operation('write')),
+    'quota, draft-10 fields': () => honoApp(quotaOfHono(optionsOfHono('draft-10')).operation(OPERATION)),
+    'quota, no fields': () => honoApp(quotaOfHono(optionsOfHono(false)).operation(OPERATION)),
     'its own limiter, one limit': () =>
       honoApp(
         rateLimiter({
@@ -69,10 +72,8 @@ const FIELDS_OF_DRAFT_8 = { standardHeaders: 'draft-8', legacyHeaders: false } a
 type Fields = 'draft-10' | false
 
 /** Six counters that never refuse. */
-function engine(): Quota<'read' | 'write'> {
-  const windows = { '1h': NO_LIMIT, '5h': NO_LIMIT, '1d': NO_LIMIT }
-  const layer = { read: windows, write: windows }
-  return createQuota({ policy: defaultPolicy({ base: { personal: layer, site: layer } }) })
+function engine(): Quota {
+  return createQuota({ policy: policyOf() })
 }
 
 function ofExpress(req: Request): string {
@@ -101,7 +102,7 @@ export function expressApp(...middleware: RequestHandler[]): Promise<Server> {
 function quotaOfFastify(standardHeaders: Fields): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     const subject = ({ headers }: { headers: NodeJS.Dict<string | string[]> }): string => String(headers[USER_HEADER])
-    await app.register(quotaFastify, { quota: engine(), subject, standardHeaders, operation: () => 'write' })
+    await app.register(quotaFastify, { quota: engine(), subject, standardHeaders, operation: () => OPERATION })
   }
 }
 

@@ -8,6 +8,7 @@ import { atMost, type Findings, type Instructions, resultOf } from '../report.ts
 import { FULL, NEW_IDS, NEW_SUBJECTS } from '../traffic/attacks.ts'
 import { EIGHT_PRICES, MIXED, ORDINARY, USUAL } from '../traffic/ordinary.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import { countAlone, targetsAlone } from './alone.ts'
 import { type CountedServer, startCounted } from './callgrind.ts'
 
 /** Concurrent callers, whose decisions share a call or two. */
@@ -36,6 +37,8 @@ export async function instructions(quick: boolean): Promise<Findings> {
   const admin = new Redis({ port: counted.server.port })
   const found: Instructions[] = []
   try {
+    progress('one caller')
+    found.push(...(await countAlone(counted, quick)))
     for (const each of quick ? traffic.slice(0, 1) : traffic) {
       progress(each.name)
       found.push(await patiently(() => countOf(counted, admin, each, quick)))
@@ -44,7 +47,7 @@ export async function instructions(quick: boolean): Promise<Findings> {
     admin.disconnect()
     await counted.stop()
   }
-  return { results: [], instructions: found, targets: quick ? [] : targetsOf(found) }
+  return { results: [], instructions: found, targets: quick ? [] : [...targetsAlone(found), ...targetsOf(found)] }
 }
 
 function targetsOf(found: readonly Instructions[]): Findings['targets'] {

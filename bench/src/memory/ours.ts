@@ -1,14 +1,7 @@
-import {
-  type Clock,
-  createQuota,
-  defaultPolicy,
-  type Limit,
-  type LimitTable,
-  memoryStore,
-  type SyncQuota,
-} from '@scoregw/quota'
-import { MAX_LIMIT } from '@scoregw/quota/store'
+import { type Clock, createQuota, type Limit, memoryStore, type SyncQuota } from '@scoregw/quota'
+import { MAX_LIMIT } from '@scoregw/quota/internal'
 import type { Contestant } from '../rounds.ts'
+import { PRICES, policyOf } from '../traffic/policies.ts'
 import { deciding } from './contestant.ts'
 import { type Batches, one, skewed } from './users.ts'
 
@@ -16,18 +9,11 @@ import { type Batches, one, skewed } from './users.ts'
 const MOST_USERS = 10_000_000
 
 /** Tokens per decision. */
-export const COST = 15
+export const COST: number = PRICES['music.upsert']
 
-/** An engine with one operation of {@link COST} tokens. `site` never refuses. */
-export function engine(personal: Limit, clock?: Clock): SyncQuota<'music.upsert'> {
-  const windows = (limit: Limit) => ({ '1h': limit, '5h': MAX_LIMIT, '1d': MAX_LIMIT })
-  const layer = (limit: Limit) => ({ read: windows(limit), write: windows(limit) })
-  const base: LimitTable = { personal: layer(personal), site: layer(MAX_LIMIT) }
-  const operations = { 'music.upsert': { category: 'write', cost: COST } } as const
-  return createQuota({
-    policy: defaultPolicy({ operations, base }),
-    store: memoryStore({ clock, maxSubjects: MOST_USERS }),
-  })
+/** An engine of {@link policyOf}, whose limits for everybody never refuse. */
+export function engine(personal: Limit, clock?: Clock): SyncQuota {
+  return createQuota({ policy: policyOf({ personal }), store: memoryStore({ clock, maxSubjects: MOST_USERS }) })
 }
 
 /** This project's contestants, by the case that they show. */
@@ -63,7 +49,7 @@ function refused(): Contestant {
   return deciding(OURS.refused, askingSync(engine(COST - 1)), { expected: 'none' })
 }
 
-function askingSync(quota: SyncQuota<typeof OPERATION>): (users: Uint32Array) => number {
+function askingSync(quota: SyncQuota): (users: Uint32Array) => number {
   return (users) => {
     let count = 0
     for (const user of users) if (quota.consumeSync({ subject: `user-${user}`, operation: OPERATION }).allowed) count++
@@ -83,7 +69,7 @@ function awaited(): Contestant {
 }
 
 /** Replaces engines before their stores are full, so that a full store's refusals are not measured. */
-function freshEngines(): () => SyncQuota<typeof OPERATION> {
+function freshEngines(): () => SyncQuota {
   const mostCalls = 400_000
   let quota = engine(MAX_LIMIT)
   let calls = 0

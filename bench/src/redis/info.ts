@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
 
+/** How many scripts ran, by their text or by their hash. */
 export async function scriptCalls(admin: Redis): Promise<number> {
-  const calls = /^cmdstat_evalsha:calls=(\d+)/m.exec(await admin.info('commandstats'))?.[1]
-  if (calls === undefined) throw new Error('the server reports no script calls')
-  return Number(calls)
+  const calls = (await admin.info('commandstats')).matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)
+  return [...calls].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 export async function redisCpuUs(admin: Redis): Promise<number> {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import rateLimitOfFastify from '@fastify/rate-limit'
 import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
@@ -25,7 +25,8 @@ const limitOf = (is: Case): number => (is === 'by address, refused' ? 1 : NO_LIM
 
 /** One limit, with the usual fields. */
 function oneLimit(is: Case) {
-  return { quota: simpleQuota({ limit: limitOf(is), per: '1h' }), standardHeaders: 'draft-10' } as const
+  const quota = createQuota({ limits: { hourly: { by: 'user', limit: limitOf(is), per: '1h' } } })
+  return { quota, standardHeaders: 'draft-10' } as const
 }
 
 /** The apps by framework, starting with the bare one: `POST /` with the same few bytes. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
 import { Ratelimit } from '@upstash/ratelimit'
 import { MemoryStore, type Options } from 'express-rate-limit'
@@ -20,11 +20,11 @@ const HOUR_SECONDS = 3_600
 export const MEMORY: Readonly<Record<string, Make>> = {
   'a Map by hand': byHand,
   'quota: consumeSync': (_port, limit) => {
-    const quota = simpleQuota({ limit, per: '1h' })
+    const quota = createQuota({ limits: hourly(limit) })
     return (subject) => quota.consumeSync({ subject }).allowed
   },
   'quota: await consume': (_port, limit) => {
-    const quota = simpleQuota({ limit, per: '1h' })
+    const quota = createQuota({ limits: hourly(limit) })
     return async (subject) => (await quota.consume({ subject })).allowed
   },
   'rate-limiter-flexible': (_port, points) => flexible(new RateLimiterMemory({ points, duration: HOUR_SECONDS })),
@@ -37,7 +37,8 @@ export const MEMORY: Readonly<Record<string, Make>> = {
 
 export const REDIS: Readonly<Record<string, Make>> = {
   'quota: await consume': (port, limit) => {
-    const quota = simpleQuota({ limit, per: '1h', store: redisStore({ client: clientOf(port), deadlineMs: 1_000 }) })
+    const store = redisStore({ client: clientOf(port), deadlineMs: 1_000 })
+    const quota = createQuota({ limits: hourly(limit), store })
     return async (subject) => (await quota.consume({ subject })).allowed
   },
   'rate-limiter-flexible': (port, points) =>
@@ -60,6 +61,10 @@ export const REDIS: Readonly<Record<string, Make>> = {
   },
 }
 
+function hourly(limit: number) {
+  return { hourly: { by: 'user', limit, per: '1h' } } as const
+}
+
 function clientOf(port: number): Redis {
   return new Redis({ port, enableAutoPipelining: true })
 }
@@ -68,7 +73,7 @@ function clientOf(port: number): Redis {
  * Its own client speaks HTTP to a hosted Redis. Here the script runs on the same server as all others, through ioredis.
  * Its first line is removed: only Upstash's server knows that flag.
  */
-function overTcp(client: Redis): ConstructorParameters<typeof Ratelimit>[0]['redis'] {
+export function overTcp(client: Redis): ConstructorParameters<typeof Ratelimit>[0]['redis'] {
   const loaded = new Map<string, string>()
   const calls = {
     async evalsha(hash: string, keys: string[], args: string[]) {

@@ -1,4 +1,4 @@
-import type { QuotaStore } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
 import type { Decider } from '../deciders/decider.ts'
 import { NEW_SUBJECTS } from '../traffic/attacks.ts'
 import { ORDINARY } from '../traffic/ordinary.ts'

@@ -1,4 +1,4 @@
-import { type Clock, createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
+import { type Clock, createQuota, memoryStore, type Policy, parsePolicy, type Quota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
 import { redisStore } from '@scoregw/quota-redis'
 import type { TortureLimiter, TortureLimits, TortureRequest } from '@scoregw/quota-testkit/torture'
@@ -59,16 +59,9 @@ export function oursInMemory(advance: (ms: number) => Promise<void>, clock?: Clo
   return oursOn(() => memoryStore({ maxSubjects: 2_000_000, clock }), advance, clock)
 }
 
-function policyOf(limits: TortureLimits) {
-  const windows = limits.map(({ windowMs }) => ({ label: `${windowMs / 1_000}s`, lengthMs: windowMs }))
-  const base = Object.fromEntries(limits.map(({ limit }, index) => [windows[index]?.label ?? '', limit]))
-  return definePolicy({
-    windows,
-    categories: ['work'],
-    layers: [{ name: 'user' }],
-    operations: { work: { category: 'work', cost: 1 } },
-    base: { user: { work: base } },
-  })
+function policyOf(limits: TortureLimits): Policy {
+  const named = limits.map(({ limit, windowMs }) => [`per${windowMs}`, { by: 'user', limit, per: `${windowMs}ms` }])
+  return parsePolicy({ limits: Object.fromEntries(named), operations: { work: {} } })
 }
 
 let prefixes = 0

@@ -1,5 +1,5 @@
 import type { Quota, ReserveRequest } from '@scoregw/quota'
-import { MAX_LIMIT } from '@scoregw/quota/store'
+import { MAX_LIMIT } from '@scoregw/quota/internal'
 import { USERS } from '../memory/users.ts'
 import { FOUR_LAYERS, type Operation, PLANS, PRICES, policyOf, THREE_LAYERS } from './policies.ts'
 import type { Traffic } from './traffic.ts'
@@ -88,6 +88,6 @@ function rotated<T>(values: readonly T[], n: number): T {
 /** Gives every tenth user a separate limit. */
 async function overrideSome(quota: Quota): Promise<void> {
   for (let user = 0; user < USERS; user += 10) {
-    await quota.subjects.set(`user-${user}`, { overrides: { write: { '5h': MAX_LIMIT - 3 } } })
+    await quota.subjects.set({ personal: `user-${user}` }, { limits: { 'personal-5h': MAX_LIMIT - 3 } })
   }
 }

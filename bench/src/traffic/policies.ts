@@ -1,9 +1,7 @@
-import { definePolicy, type Limit, type Policy } from '@scoregw/quota'
-import { MAX_LIMIT } from '@scoregw/quota/store'
+import { type Limit, type Policy, parsePolicy } from '@scoregw/quota'
+import { MAX_LIMIT } from '@scoregw/quota/internal'
 
-const HOUR_MS = 3_600_000
-
-/** Operations of one category with different prices. */
+/** Operations with different prices. */
 export const PRICES = {
   'music.list': 1,
   'music.get': 2,
@@ -46,31 +44,29 @@ export const THREE_LAYERS = [{ name: 'personal' }, { name: 'team' }, { name: 'si
 export const FOUR_LAYERS = [...THREE_LAYERS, { name: 'everything', shared: true }]
 export const PLANS = ['gold', 'silver'] as const
 
-/** Three windows in each layer that never refuse. */
+/** Three limits of each layer that never refuse. */
 export function policyOf(shape: Shape = {}): Policy {
   const { layers = TWO_LAYERS, hasCalendar, hasConcurrency, hasPlans, personal = MAX_LIMIT } = shape
-  const day = hasCalendar
-    ? ({ label: '1d', every: 'day', timeZone: 'UTC' } as const)
-    : ({ label: '1d', lengthMs: 24 * HOUR_MS } as const)
-  const windows = [{ label: '1h', lengthMs: HOUR_MS }, { label: '5h', lengthMs: 5 * HOUR_MS }, day]
-  const limits = (limit: Limit, slots: boolean | undefined) => {
-    const all = { '1h': limit, '5h': MAX_LIMIT, '1d': MAX_LIMIT, ...(slots && { running: 5 }) }
-    return { read: all, write: all }
-  }
-  const categorised = Object.entries(PRICES).map(([name, cost]) => [name, { category: 'write', cost }])
-  const plan = (limit: Limit) => ({ personal: { write: { '1h': limit } } })
-  return definePolicy({
-    windows,
-    categories: ['read', 'write'],
-    layers,
-    operations: { ...Object.fromEntries(categorised), [EXPORT]: { category: 'write', cost: 15 } },
-    ...(hasConcurrency && { concurrency: { label: 'running', operations: [EXPORT] } }),
-    ...(hasPlans && { plans: { gold: plan(MAX_LIMIT - 1), silver: plan(MAX_LIMIT - 2) } }),
-    base: Object.fromEntries(
-      layers.map(({ name }, index) => [
-        name,
-        limits(index === 0 ? personal : MAX_LIMIT, index === 0 ? hasConcurrency : false),
-      ]),
-    ),
-  } as Parameters<typeof definePolicy>[0]) as Policy
+  const times = Object.entries({
+    '1h': { per: '1h' },
+    '5h': { per: '5h' },
+    '1d': hasCalendar ? { every: 'day', timeZone: 'UTC' } : { per: '1d' },
+  })
+  const limits = layers.flatMap(({ name, shared }) =>
+    times.map(([label, time]) => [
+      `${name}-${label}`,
+      { ...(shared ? { shared: name } : { by: name }), limit: MAX_LIMIT, ...time },
+    ]),
+  )
+  const byName: Record<string, object> = Object.fromEntries(limits)
+  byName[HOURLY] = { ...byName[HOURLY], limit: personal }
+  const operations = Object.entries({ ...PRICES, ...(hasConcurrency && { [EXPORT]: 15 }) })
+  return parsePolicy({
+    unit: 'tokens',
+    limits: { ...byName, ...(hasConcurrency && { running: { by: 'personal', concurrency: 5, for: EXPORT } }) },
+    operations: Object.fromEntries(operations.map(([name, cost]) => [name, { cost }])),
+    ...(hasPlans && { plans: { gold: { [HOURLY]: MAX_LIMIT - 1 }, silver: { [HOURLY]: MAX_LIMIT - 2 } } }),
+  })
 }
+
+const HOURLY = 'personal-1h'

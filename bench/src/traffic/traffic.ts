@@ -1,12 +1,6 @@
-import {
-  createQuota,
-  type Policy,
-  type Quota,
-  type QuotaStore,
-  type ReserveRequest,
-  type SyncQuota,
-} from '@scoregw/quota'
+import { createQuota, type Policy, type Quota, type ReserveRequest, type SyncQuota } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import type { QuotaStore } from '@scoregw/quota/store'
 import type { Decider } from '../deciders/decider.ts'
 
 /** Requests of one kind under one policy. It uses only the public API, so that it can measure any version. */

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy, simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { type WaitingQueue, waitingQueue } from '@scoregw/quota/waiting'
 import { redisStore } from '@scoregw/quota-redis'
 import Bottleneck from 'bottleneck'
@@ -18,10 +18,11 @@ export const SLOTS = 20
 export const WORK_MS = 50
 
 const NO_LIMIT = 10 ** 6
+const RATE = { rate: { by: 'user', limit: PER_SECOND, per: '1s' } } as const
 const QUEUE = { maxWaiting: NO_LIMIT, maxWaitMs: 600_000 }
 
 export const MEMORY: Readonly<Record<string, Make>> = {
-  quota: () => startOf(waitingQueue(simpleQuota({ limit: PER_SECOND, per: '1s' }), QUEUE) as WaitingQueue),
+  quota: () => startOf(waitingQueue(createQuota({ limits: RATE }), QUEUE) as WaitingQueue),
   'p-queue': () => {
     const queue = new PQueue({ intervalCap: PER_SECOND, interval: 1_000 })
     return (work) => queue.add(async () => work())
@@ -33,7 +34,7 @@ export const MEMORY: Readonly<Record<string, Make>> = {
 export const REDIS: Readonly<Record<string, Make>> = {
   quota: async (port) => {
     const store = redisStore({ client: clientOf(port), deadlineMs: 1_000 })
-    const quota = simpleQuota({ limit: PER_SECOND, per: '1s', store })
+    const quota = createQuota({ limits: RATE, store })
     await quota.ready()
     return startOf(waitingQueue(quota, QUEUE) as unknown as WaitingQueue)
   },
@@ -59,15 +60,13 @@ export const OF_SLOTS: Readonly<Record<string, Make>> = {
 const REQUEST = { subject: 'all', operation: 'request' } as const
 
 async function slotsOn(port: number) {
-  const policy = definePolicy({
-    windows: [{ label: '1s', lengthMs: 1_000 }],
-    categories: ['api'],
-    layers: [{ name: 'user' }],
-    operations: { request: { category: 'api', cost: 1 } },
-    concurrency: { label: 'running', operations: ['request'] },
-    base: { user: { api: { '1s': NO_LIMIT, running: SLOTS } } },
+  const quota = createQuota({
+    limits: {
+      rate: { by: 'user', limit: NO_LIMIT, per: '1s' },
+      running: { by: 'user', concurrency: SLOTS },
+    },
+    store: redisStore({ client: clientOf(port), deadlineMs: 1_000 }),
   })
-  const quota = createQuota({ policy, store: redisStore({ client: clientOf(port), deadlineMs: 1_000 }) })
   await quota.ready()
   return quota
 }

@@ -6,7 +6,7 @@ import { Controller, Module, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
-import { quotaFastify } from '@scoregw/quota-fastify'
+import { charge, quotaFastify, quotaOf } from '@scoregw/quota-fastify'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { quotaMiddleware as honoMiddleware } from '@scoregw/quota-fetch/hono'
 import { Charge, Quota as Metered, type NestRequest, QuotaModule } from '@scoregw/quota-nest'
@@ -23,13 +23,7 @@ interface Tables {
 }
 type Work = (charge: (transaction: Transaction<Tables>) => Promise<unknown>) => Promise<void>
 
-const policy = definePolicy({
-  windows: [{ label: '1h' }],
-  categories: ['all'],
-  layers: [{ name: 'user' }],
-  operations: { work: { category: 'all', cost: 1 } },
-  base: { user: { all: { '1h': 2 } } },
-})
+const policy = definePolicy({ limits: { perHour: { by: 'user', limit: 2, per: '1h' } }, operations: { work: {} } })
 
 /** Options of each adapter. */
 const FIELDS = { standardHeaders: 'draft-11', logger: { warn: () => undefined, error: () => undefined } } as const
@@ -43,7 +37,7 @@ const onExpress: App = async (quota, work) => {
   const metered = quotaMiddleware({ quota, subject: user, ...FIELDS })
   const app = express()
   app.post('/work', metered.inTransaction('work'), async (req, res) => {
-    await work((transaction) => req.charge(transaction))
+    await work((transaction) => metered.charge(req, transaction))
     res.json({ charged: metered.of(req)?.charged })
   })
   app.post('/before', metered.operation('work'), (_req, res) => void res.json({}))
@@ -70,8 +64,8 @@ const onFastify =
         }
       : {}
     app.post('/work', { config: { quota: { operation: 'work', inTransaction: true } }, ...route }, async (request) => {
-      await work((transaction) => request.charge(transaction))
-      return { charged: request.quota?.charged }
+      await work((transaction) => charge(request, transaction))
+      return { charged: quotaOf(request)?.charged }
     })
     app.post('/before', { config: { quota: 'work' } }, async () => ({}))
     onTestFinished(() => app.close())
@@ -176,7 +170,7 @@ async function started(app: App, after: (attempt: number) => void = () => undefi
   }
   const charged = async () => {
     const works = await db.selectFrom('works').select('subject').execute()
-    return [(await quota.status('ann')).windows.all?.[0]?.used, works.length]
+    return [(await quota.status('ann')).limits.perHour?.used, works.length]
   }
   return { send, charged }
 }
@@ -199,7 +193,7 @@ describe.each<[string, App]>([
     const { send, charged } = await started(app)
     const { status, text, headers } = await send('/work')
     expect([status < 300, text]).toEqual([true, '{"charged":1}'])
-    expect(headers.get('ratelimit')).toMatch(/^"user-1h";r=1;t=\d+$/)
+    expect(headers.get('ratelimit')).toMatch(/^"perHour";r=1;t=\d+$/)
     expect(await charged()).toEqual([1, 1])
   })
 
@@ -214,7 +208,7 @@ describe.each<[string, App]>([
         name,
         before.headers.get(name)?.replaceAll(/\d+/g, ''),
       ])
-    expect(refused.headers.get('ratelimit')).toMatch(/^"user-1h";r=0;t=\d+$/)
+    expect(refused.headers.get('ratelimit')).toMatch(/^"perHour";r=0;t=\d+$/)
     expect(await charged()).toEqual([2, 2])
   })
 
@@ -228,7 +222,7 @@ describe.each<[string, App]>([
     const { send, charged } = await started(app, (attempt) => (attempt === 1 ? FAILS() : undefined), 2)
     const { status, headers } = await send('/work')
     expect(status).toBeLessThan(300)
-    expect(headers.get('ratelimit')).toMatch(/^"user-1h";r=1;t=\d+$/)
+    expect(headers.get('ratelimit')).toMatch(/^"perHour";r=1;t=\d+$/)
     expect(await charged()).toEqual([1, 1])
   })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import express, { type RequestHandler } from 'express'
@@ -43,7 +43,7 @@ async function ofFastify(register: (app: FastifyInstance) => unknown): Promise<n
   return fieldsAt((app.server.address() as AddressInfo).port)
 }
 
-const quota = () => simpleQuota({ limit: LIMIT, per: '15m' })
+const quota = () => createQuota({ limits: { api: { by: 'user', limit: LIMIT, per: '15m' } } })
 
 test('the X-RateLimit fields mean what they do in express-rate-limit and not in @fastify/rate-limit', async () => {
   const options = { subject: () => 'u', legacyHeaders: true }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { logInApp } from '../../code/log-in-app.ts'
@@ -77,4 +78,24 @@ it('the log-in recipe charges a guess whose client disconnects before the respon
   }
   open()
   expect(await logIn('dan', 'right')).toBe(429)
+})
+
+/** Sends a log-in from an address of its own on this machine; resolves to the status. */
+async function logInFrom(localAddress: string, port: number, account: unknown): Promise<number | undefined> {
+  const sent = request({ port, host: '127.0.0.1', localAddress, path: '/log-in', method: 'POST', agent: false })
+  sent.setHeader('content-type', 'application/json').end(JSON.stringify({ account, password: 'guess' }))
+  const [{ statusCode }] = (await once(sent, 'response')) as [IncomingMessage]
+  sent.destroy()
+  return statusCode
+}
+
+it.each([
+  ['an empty account', '127.0.0.2', '', 20],
+  ['a blank account', '127.0.0.3', '   ', 20],
+  ['an object instead of an account', '127.0.0.4', { $ne: null }, 20],
+  ['an account of 3,000 letters', '127.0.0.5', 'x'.repeat(3_000), 5],
+])('the log-in recipe answers 401 to %s, and charges the address', async (_, address, account, guesses) => {
+  const { port } = await served()
+  for (let guess = 0; guess < guesses; guess++) expect(await logInFrom(address, port, account)).toBe(401)
+  expect(await logInFrom(address, port, account)).toBe(429)
 })

@@ -28,6 +28,7 @@ function listenersOf(app: HttpApp): Map<string, RequestListener> {
   const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     plan: (req: IncomingMessage) => app.plan(headerOf(req), plan),
+    limits: (req: IncomingMessage) => app.limits(headerOf(req)),
     cost: (req: IncomingMessage) => app.cost(headerOf(req), cost),
   })
   const routes = app.scenario.routes.map((route): [string, RequestListener] => {

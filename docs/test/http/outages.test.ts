@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import { quotaMiddleware as honoQuota } from '@scoregw/quota-fetch/hono'
@@ -21,7 +22,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 const PASSWORD = 'hunter2'
 
-type Engine = ReturnType<typeof simpleQuota>
+const engineOn = (store: QuotaStore) =>
+  createQuota({ limits: { api: { by: 'user', limit: 1_000, per: '15m' } }, store })
+type Engine = ReturnType<typeof engineOn>
 const subject = (): string => 'ann'
 
 /** The shortest application of each framework, as its page begins: without a logger, without a listener. */
@@ -88,7 +91,7 @@ async function running(app: string, client: string, port: number, login = '') {
     onTestFinished(() => spy.mockRestore())
   }
   const store = redisStore({ client: CLIENTS[client]!(`redis://${login}127.0.0.1:${port}`), deadlineMs: 300 })
-  const quota = simpleQuota({ limit: 1_000, per: '15m', store })
+  const quota = engineOn(store)
   onTestFinished(() => quota.close())
   const url = await APPS[app]!(quota)
   return { lines, call: async () => (await fetch(url)).status }

@@ -2,17 +2,19 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { NestFactory } from '@nestjs/core'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import type { GraphQLObjectType } from 'graphql'
 import { createSchema, createYoga } from 'graphql-yoga'
 import { createApp, toNodeListener } from 'h3'
 import Koa from 'koa'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { app as elysia } from '../../code/elysia.ts'
 import { useQuota } from '../../code/graphql-yoga.ts'
 import { quotaKoa } from '../../code/koa.ts'
 import { AppModule as NestModule, quota as quotaOfNest } from '../../code/nestjs.ts'
-import { GET, quota as quotaOfNext } from '../../code/next-route.ts'
+import { quota as quotaOfNext } from '../../code/next-quota.ts'
+import { GET } from '../../code/next-route.ts'
 import nuxtHandler from '../../code/nuxt.ts'
 import { handleJob } from '../../code/queue-worker.ts'
 import { handle, quota as quotaOfSvelteKit } from '../../code/sveltekit.ts'
@@ -20,19 +22,21 @@ import { createCallerFactory, metered, router } from '../../code/trpc.ts'
 import { meterMessages } from '../../code/websocket.ts'
 
 function engine() {
-  const limits = { '1h': 4, '5h': 100, '1d': 100 }
-  const layer = { read: limits, write: limits }
   return createQuota({
-    policy: defaultPolicy({
-      base: { personal: layer, site: { read: { ...limits, '1h': 99 }, write: { ...limits, '1h': 99 } } },
-    }),
+    limits: {
+      reads: { by: 'user', limit: 4, per: '1h', for: 'read' },
+      writes: { by: 'user', limit: 4, per: '1h', for: 'write' },
+    },
+    operations: { read: {}, write: {} },
   })
 }
 
-type Engine = ReturnType<typeof engine>
-
-async function used(quota: Engine, category: 'read' | 'write' = 'write', subject = 'u1'): Promise<number | undefined> {
-  return (await quota.status(subject)).windows[category]?.[0]?.used
+async function used(
+  quota: Pick<ReturnType<typeof engine>, 'status'>,
+  limit: 'reads' | 'writes' = 'writes',
+  subject = 'u1',
+): Promise<number | undefined> {
+  return (await quota.status(subject)).limits[limit]?.used
 }
 
 async function listen(server: Server): Promise<string> {
@@ -87,7 +91,7 @@ test('the NestJS recipe meters routes by operation, with one free route', async 
   const asJson = { ...headers, 'content-type': 'application/json' }
   const imported = await fetch(url, { method: 'POST', headers: asJson, body: '[1, 2, 3]' })
   expect([...statuses, await imported.json()]).toEqual([200, 200, { imported: 3 }])
-  expect([await used(quotaOfNest, 'read'), await used(quotaOfNest)]).toEqual([1, 3])
+  expect([await used(quotaOfNest, 'reads'), await used(quotaOfNest)]).toEqual([1, 3])
 })
 
 test('the tRPC recipe charges a procedure and gives failures back', async () => {
@@ -104,51 +108,109 @@ test('the tRPC recipe charges a procedure and gives failures back', async () => 
   for (let i = 0; i < 4; i++) expect(await caller.save()).toBe('saved')
   await expect(caller.save()).rejects.toMatchObject({
     code: 'TOO_MANY_REQUESTS',
-    message: expect.stringMatching(/^Reached/),
+    message: expect.stringMatching(/^Limit reached: 4 requests per hour/),
   })
   expect(await used(quota)).toBe(4)
 })
 
-test('the GraphQL recipe charges a query the cost of its fields', async () => {
-  const quota = engine()
-  const schema = createSchema({
-    typeDefs: 'type Query { player: Player fails: Player! } type Player { name: String rating: Int }',
-    resolvers: {
-      Query: { player: () => ({ name: 'A', rating: 1 }), fails: () => null },
-    },
-  })
-  const rating = (
-    schema.getType('Player') as unknown as { getFields(): Record<string, { extensions: object }> }
-  ).getFields().rating
-  if (rating !== undefined) rating.extensions = { cost: 2 }
-  const yoga = createYoga({
-    schema,
-    logging: false,
-    maskedErrors: false,
-    plugins: [useQuota({ quota, operation: 'read', subject: (request) => request.headers.get('x-user') ?? 'nobody' })],
-  })
-  const ask = (query: string) =>
-    yoga.fetch('http://localhost/graphql', {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
+describe('the GraphQL recipe', () => {
+  const typeDefs = `
+    type Query { player: Player players(first: Int): [Player!]! fails: Player! }
+    type Player { name: String rating: Int friends: [Player!]! }
+    type Subscription { ticks: Int }
+  `
+  function started(limit: number) {
+    const quota = createQuota({ limits: { reads: { by: 'user', limit, per: '1h' } } })
+    const player = { name: 'A', rating: 1, friends: [] }
+    const schema = createSchema({
+      typeDefs,
+      resolvers: {
+        Query: { player: () => player, players: () => [player], fails: () => null },
+        Subscription: {
+          ticks: {
+            subscribe: async function* () {
+              yield { ticks: 1 }
+            },
+          },
+        },
+      },
     })
-  await (await ask('{ fails { name } }')).json()
-  expect(await used(quota, 'read')).toBe(0)
-  expect(await (await ask('{ player { name rating __typename } }')).json()).toEqual({
-    data: { player: { name: 'A', rating: 1, __typename: 'Player' } },
+    const { rating } = (schema.getType('Player') as GraphQLObjectType).getFields()
+    rating!.extensions = { cost: 2 }
+    const plugin = useQuota({ quota, operation: 'request', subject: (request) => request.headers.get('x-user') })
+    const yoga = createYoga({ schema, logging: false, maskedErrors: false, plugins: [plugin] })
+    const ask = (query: string, { user = 'u1', accept = 'application/json', variables = {} } = {}) =>
+      yoga.fetch('http://localhost/graphql', {
+        method: 'POST',
+        headers: { ...(user !== '' && { 'x-user': user }), accept, 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      })
+    const charged = async (): Promise<number | undefined> => (await quota.status('u1')).limits.reads?.used
+    return { ask, charged }
+  }
+
+  test('a query is charged its fields, a failed one is given back, and one above the limit is a 429', async () => {
+    const { ask, charged } = started(4)
+    await (await ask('{ fails { name } }')).json()
+    expect(await charged()).toBe(0)
+    expect(await (await ask('{ player { name rating __typename } }')).json()).toEqual({
+      data: { player: { name: 'A', rating: 1, __typename: 'Player' } },
+    })
+    expect(await charged()).toBe(4)
+    const refused = await ask('{ player { name } }')
+    expect([refused.status, refused.headers.get('retry-after') !== null]).toEqual([429, true])
+    expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'QUOTA_EXCEEDED' } }] })
   })
-  expect(await used(quota, 'read')).toBe(4)
-  const refused = await ask('{ player { name } }')
-  expect([refused.status, refused.headers.get('retry-after') !== null]).toEqual([429, true])
-  expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'QUOTA_EXCEEDED' } }] })
+
+  test.each([
+    [
+      'a fragment counts as often as it is used',
+      '{ a: player { ...P } b: player { ...P } } fragment P on Player { name }',
+      4,
+    ],
+    [
+      'fragments in fragments multiply',
+      '{ player { ...A ...A } } fragment A on Player { ...B ...B } fragment B on Player { name }',
+      5,
+    ],
+    ['an inline fragment counts', '{ player { ... on Player { name rating } } }', 4],
+    ['a list counts as its argument says', '{ players(first: 50) { name } }', 51],
+    ['a list counts as a variable says', 'query ($n: Int) { players(first: $n) { name } }', 31],
+    ['a list counts as a variable’s default says', 'query ($m: Int = 20) { players(first: $m) { name } }', 21],
+    ['a list without one counts as ten', '{ player { friends { name friends { name } } } }', 1 + 1 + 10 * (1 + 1 + 10)],
+    ['a negative one counts as one', '{ players(first: -5) { name } }', 2],
+  ])('%s', async (_, query, cost) => {
+    const { ask, charged } = started(100_000_000)
+    expect((await ask(query, { variables: { n: 30 } })).status).toBe(200)
+    expect(await charged()).toBe(cost)
+  })
+
+  test('fragments that double sixty times are bounded, and refused at once', async () => {
+    const { ask, charged } = started(1_000)
+    const doubled = Array.from({ length: 60 }, (_, n) => `fragment F${n} on Player { ...F${n + 1} ...F${n + 1} }`)
+    const query = `{ player { ...F0 } } ${doubled.join(' ')} fragment F60 on Player { name }`
+    const refused = await ask(query)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null])
+    expect(await charged()).toBe(0)
+  })
+
+  test('a subscription is charged when it starts, and a caller without a name gets a 401', async () => {
+    const { ask, charged } = started(1)
+    const stream = await ask('subscription { ticks }', { accept: 'text/event-stream' })
+    expect([stream.status, await stream.text()]).toEqual([200, expect.stringContaining('"ticks":1')])
+    expect(await charged()).toBe(1)
+    const refused = await ask('subscription { ticks }', { accept: 'text/event-stream' })
+    expect(await refused.text()).toContain('QUOTA_EXCEEDED')
+    const anonymous = await ask('{ player { name } }', { user: '' })
+    expect(anonymous.status).toBe(401)
+  })
 })
 
 test('the Next.js recipe wraps a route handler', async () => {
   const ask = (id: string) =>
     GET(new Request('http://localhost/scores', { headers }), { params: Promise.resolve({ id }) })
   expect([(await ask('41')).status, (await ask('42')).status]).toEqual([404, 200])
-  expect((await quotaOfNext.status('u1')).windows.read?.[0]?.used).toBe(1)
+  expect(await used(quotaOfNext, 'reads')).toBe(1)
 })
 
 test('the SvelteKit recipe wraps a handle', async () => {
@@ -162,9 +224,8 @@ test('the SvelteKit recipe wraps a handle', async () => {
   }
   expect(await (await ask('GET', { user: 'u1' })).text()).toBe('GET')
   await ask('POST')
-  const byUser = await quotaOfSvelteKit.status('u1')
-  const byAddress = await quotaOfSvelteKit.status('ip:203.0.113.7')
-  expect([byUser.windows.read?.[0]?.used, byAddress.windows.write?.[0]?.used]).toEqual([1, 1])
+  const byAddress = await used(quotaOfSvelteKit, 'writes', 'ip:203.0.113.7')
+  expect([await used(quotaOfSvelteKit, 'reads'), byAddress]).toEqual([1, 1])
 })
 
 test('the WebSocket recipe charges each message', async () => {
@@ -215,6 +276,8 @@ test('the queue worker recipe runs a twice delivered job once and charges nothin
   expect(await handleJob(quota, 'write', { id: 'j3', attempt: 1, user: 'u1' }, work)).toMatchObject({
     retryAfterMs: expect.any(Number),
   })
+  await quota.subjects.set('u1', { limits: { writes: 0 } })
+  expect(await handleJob(quota, 'write', { id: 'j4', attempt: 1, user: 'u1' }, work)).toBe('never')
 })
 
 test('the Elysia recipe meters a mounted app', async () => {

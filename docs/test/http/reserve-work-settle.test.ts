@@ -1,4 +1,4 @@
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
@@ -9,13 +9,16 @@ it.skipIf(process.env.REDIS_TESTS === 'off')('reserve, work, settle with counter
   const client = new Redis(redis.port)
   const store = redisStore({ client })
   await store.ready()
-  const quota = createQuota({ policy: defaultPolicy(), store })
+  const quota = createQuota({
+    limits: { perHour: { by: 'user', limit: 60, per: '1h' } },
+    store,
+  })
   const state = async () => {
-    const [hour] = (await quota.status('ann')).windows.write ?? []
-    return [hour?.used, hour?.held ?? 0]
+    const { perHour } = (await quota.status('ann')).limits
+    return [perHour?.used, perHour?.held ?? 0]
   }
   const work = (key: string, order: () => Promise<string>) =>
-    quota.run({ subject: 'ann', operation: 'write', cost: 3, id: key, ttlMs: 30_000 }, order)
+    quota.run({ subject: 'ann', cost: 3, id: key, ttlMs: 30_000 }, order)
   try {
     const during: unknown[] = []
     const ordered = async () => {
@@ -30,7 +33,7 @@ it.skipIf(process.env.REDIS_TESTS === 'off')('reserve, work, settle with counter
     await expect(work('two', () => Promise.reject(new Error('of the work')))).rejects.toThrow('of the work')
     expect(await state()).toEqual([3, 0])
     // A process that dies leaves a hold.
-    await quota.reserve({ subject: 'ann', operation: 'write', cost: 3, id: 'three', ttlMs: 30_000 })
+    await quota.reserve({ subject: 'ann', cost: 3, id: 'three', ttlMs: 30_000 })
     expect(await state()).toEqual([6, 3])
   } finally {
     await quota.close()

@@ -1,24 +1,25 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { readPage } from '../markdown.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+const MINUTE_MS = 60_000
 
 interface Limit {
   readonly name: 'user' | 'team' | 'service'
   readonly limit: number
-  readonly perMs: number
+  readonly per: '1h' | '1m'
 }
 
-const USER: Limit = { name: 'user', limit: 10, perMs: HOUR }
-const TEAM: Limit = { name: 'team', limit: 20, perMs: HOUR }
-const SERVICE: Limit = { name: 'service', limit: 10, perMs: MINUTE }
+const USER: Limit = { name: 'user', limit: 10, per: '1h' }
+const TEAM: Limit = { name: 'team', limit: 20, per: '1h' }
+const SERVICE: Limit = { name: 'service', limit: 10, per: '1m' }
+
+const LENGTHS_MS = { '1h': 60 * MINUTE_MS, '1m': MINUTE_MS } as const
 
 type Caller = Readonly<Record<Limit['name'], string>>
 /** Sends a request; `true` when it is admitted. */
@@ -29,9 +30,14 @@ type Stack = (order: readonly Limit[]) => Send | Promise<Send>
 
 const byExpressRateLimit: Stack = async (order) => {
   const app = express()
-  for (const { name, limit, perMs } of order) {
+  for (const { name, limit, per } of order) {
     app.use(
-      rateLimit({ windowMs: perMs, limit, keyGenerator: (req) => req.get(`x-${name}`) ?? '', legacyHeaders: false }),
+      rateLimit({
+        windowMs: LENGTHS_MS[per],
+        limit,
+        keyGenerator: (req) => req.get(`x-${name}`) ?? '',
+        legacyHeaders: false,
+      }),
     )
   }
   app.get('/', (_req, res) => void res.sendStatus(204))
@@ -47,9 +53,9 @@ const byExpressRateLimit: Stack = async (order) => {
 }
 
 const byFlexible: Stack = (order) => {
-  const limiters = order.map(({ name, limit, perMs }) => ({
+  const limiters = order.map(({ name, limit, per }) => ({
     name,
-    limiter: new RateLimiterMemory({ points: limit, duration: perMs / 1_000, keyPrefix: name }),
+    limiter: new RateLimiterMemory({ points: limit, duration: LENGTHS_MS[per] / 1_000, keyPrefix: name }),
   }))
   return async (caller) => {
     for (const { name, limiter } of limiters) {
@@ -63,28 +69,13 @@ const byFlexible: Stack = (order) => {
   }
 }
 
-/** One policy, whose layers stand in that order. */
+/** One policy, whose limits stand in that order. */
 const byQuota: Stack = (order) => {
-  const label = ({ name }: Limit): string => `${name}-window`
-  const quota = createQuota({
-    policy: definePolicy({
-      windows: order.map((limit) => ({ label: label(limit), lengthMs: limit.perMs })),
-      categories: ['all'],
-      layers: order.map(({ name }) => ({ name })),
-      operations: { request: { category: 'all', cost: 1 } },
-      base: Object.fromEntries(
-        order.map(({ name }) => [
-          name,
-          {
-            all: Object.fromEntries(order.map((each) => [label(each), each.name === name ? each.limit : 'unlimited'])),
-          },
-        ]),
-      ) as Record<Limit['name'], { all: Record<string, number | 'unlimited'> }>,
-    }),
-  })
+  const limits = order.map(({ name, limit, per }) => [name, { by: name as string, limit, per }] as const)
+  const quota = createQuota({ limits: Object.fromEntries(limits) })
   return async (caller) => {
     const subject = Object.fromEntries(order.map(({ name }) => [name, caller[name]]))
-    return (await quota.consume({ subject: subject as never, operation: 'request' })).allowed
+    return (await quota.consume({ subject })).allowed
   }
 }
 
@@ -111,11 +102,11 @@ async function ofTwoLimits(send: Send): Promise<number> {
 /** Bob is of a team that used nothing, in a minute with no other admission. */
 async function ofThreeLimits(send: Send): Promise<number> {
   await admittedOf(send, caller('carl', 'red'), 10)
-  vi.setSystemTime(Date.now() + MINUTE)
+  vi.setSystemTime(Date.now() + MINUTE_MS)
   await admittedOf(send, caller('cora', 'red'), 10)
   // The service's minute is full.
   for (const user of ['ann', 'amy']) expect(await admittedOf(send, caller(user, 'blue'), 10)).toBe(0)
-  vi.setSystemTime(Date.now() + MINUTE)
+  vi.setSystemTime(Date.now() + MINUTE_MS)
   // Carl has used up his hour, and Cleo's team its own.
   for (const user of ['carl', 'cleo']) expect(await admittedOf(send, caller(user, 'red'), 10)).toBe(0)
   return admittedOf(send, caller('bob', 'blue'), 10)

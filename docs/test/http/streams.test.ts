@@ -54,7 +54,7 @@ async function untilSettled(quota: Engine): Promise<void> {
   while ((await quota.holds.list('ada')).length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-const used = async (quota: Engine) => (await quota.status('ada')).windows.chat?.[0]?.used
+const used = async (quota: Engine) => (await quota.status('ada')).limits.perHour?.used
 
 test.each(SERVERS)('%s: a chat is charged its actual cost', async (_, serve) => {
   const quota = engine()

@@ -1,21 +1,18 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota, definePolicy, money } from '@scoregw/quota'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { quotaListener } from '../../code/node-http.ts'
 
+const usd = money('USD')
 const policy = definePolicy({
-  units: ['requests', 'tokens', 'money'],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
-    { label: 'budget', per: '30d', unit: 'money' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-  operations: { complete: { category: 'chat', cost: { requests: 1, tokens: 100, money: 50 } } },
-  base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000, budget: 2_000 } } },
+  limits: {
+    perMinute: { by: 'user', limit: 10, per: '1m' },
+    tokens: { by: 'user', limit: 1_000, of: 'tokens', per: '1m' },
+    budget: { by: 'user', limit: usd(2), of: usd, per: '30d' },
+  },
+  operations: { complete: { cost: { tokens: 100, usd: usd(0.05) } } },
 })
 
 type Listener = Parameters<ReturnType<ReturnType<typeof quotaListener>['operation']>>[0]
@@ -39,7 +36,7 @@ async function served(listener: Listener) {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  const used = () => quota.statusSync('ann').windows.chat?.map((window) => window.used)
+  const used = () => Object.values(quota.statusSync('ann').limits).map((limit) => limit.used)
   return { url: `http://127.0.0.1:${port}/`, port, used }
 }
 
@@ -48,17 +45,17 @@ describe('several units on a node:http server', () => {
     const seen: unknown[] = []
     const { url, used } = await served(async (_, res, quota) => {
       seen.push(used())
-      await quota?.add({ money: 25 } as never)
+      await quota?.add({ usd: usd(0.025) } as never)
       seen.push(used())
       await quota?.commit({ tokens: 30 } as never)
       res.end('done')
     })
     expect(await (await fetch(url)).text()).toBe('done')
     expect(seen).toEqual([
-      [1, 400, 50],
-      [1, 400, 75],
+      [1, 400, 50_000],
+      [1, 400, 75_000],
     ])
-    expect(used()).toEqual([1, 30, 75])
+    expect(used()).toEqual([1, 30, 75_000])
   })
 
   test('a refusal names the unit and charges none', async () => {
@@ -66,7 +63,7 @@ describe('several units on a node:http server', () => {
     const refused = await fetch(url, { headers: { 'X-Tokens': '1001' } })
     expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
       429,
-      expect.stringContaining('"user-tokens-1m";q=1000;qu="tokens"'),
+      expect.stringContaining('"tokens";q=1000;qu="tokens"'),
     ])
     expect(await refused.json()).toMatchObject({ quota: { unit: 'tokens', limit: 1_000, requested: 1_001 } })
     expect(used()).toEqual([0, 0, 0])
@@ -82,7 +79,7 @@ describe('several units on a node:http server', () => {
     const caller = request({ host: '127.0.0.1', port, headers: { 'X-Case': '1' } })
     caller.on('error', () => undefined).end()
     await once(caller, 'response')
-    expect(used()).toEqual([1, 400, 50])
+    expect(used()).toEqual([1, 400, 50_000])
     caller.destroy()
     await vi.waitFor(() => expect(used()).toEqual([0, 0, 0]), { timeout: 15_000 })
   })

@@ -2,17 +2,18 @@ import { definePolicy } from '@scoregw/quota'
 
 /** Limits per user and for the whole service. A job reserves its cost before it is known. */
 export const policy = definePolicy({
-  windows: [{ label: '1m' }, { label: '1h' }],
-  categories: ['api', 'jobs'],
-  layers: [{ name: 'user' }, { name: 'service', shared: true }],
-  operations: {
-    read: { category: 'api', cost: 1 },
-    write: { category: 'api', cost: 5 },
-    job: { category: 'jobs', cost: 20, overrun: 'charge', maxOverrun: 20 },
+  limits: {
+    perMinute: { by: 'user', limit: 60, per: '1m', for: 'api' },
+    perHour: { by: 'user', limit: 1_000, per: '1h', for: 'api' },
+    jobsPerMinute: { by: 'user', limit: 100, per: '1m', for: 'job' },
+    jobsPerHour: { by: 'user', limit: 1_000, per: '1h', for: 'job' },
+    service: { shared: 'service', limit: 6_000, per: '1m', for: 'api' },
+    allJobs: { shared: 'service', limit: 10_000, per: '1m', for: 'job' },
   },
-  base: {
-    user: { api: { '1m': 60, '1h': 1_000 }, jobs: { '1m': 100, '1h': 1_000 } },
-    service: { api: { '1m': 6_000, '1h': 100_000 }, jobs: { '1m': 10_000, '1h': 100_000 } },
+  operations: {
+    read: { category: 'api' },
+    write: { category: 'api', cost: 5 },
+    job: { cost: 20, overrun: 'charge', maxOverrun: 20 },
   },
 })
 

@@ -1,4 +1,5 @@
-import { type Decision, type Quota, QuotaError, quotaExceededBody, quotaHeaders } from '@scoregw/quota'
+import { type Decision, type Quota, QuotaError } from '@scoregw/quota'
+import { quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { operationOf } from './policy.ts'
 

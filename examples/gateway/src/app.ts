@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { type Clock, createQuota, type Quota } from '@scoregw/quota'
+import { type Clock, createQuota } from '@scoregw/quota'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
@@ -20,7 +20,7 @@ import { gatewayMetrics } from './metrics/metrics.ts'
 import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
 import { type Counters, countersOf } from './quota/counters.ts'
-import { type OperationName, policy } from './quota/policy.ts'
+import { type GatewayQuota, policy } from './quota/policy.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
@@ -48,7 +48,7 @@ export interface AppOptions {
 /** The three services without servers and timers. The caller listens on ports and runs the chores. */
 export interface App {
   readonly handlers: Readonly<Record<keyof Ports, RequestListener>>
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly users: UserRepository
   readonly credentials: ServiceCredentials
   readonly scores: ScoreService
@@ -198,7 +198,7 @@ async function quotaOf(
   { factorStore: factor }: AdaptiveMode,
   { failurePolicy }: Config,
   { clock, logger }: Pick<AppOptions, 'clock' | 'logger'>,
-): Promise<Quota<OperationName>> {
+): Promise<GatewayQuota> {
   const { store, settings: settingsStore } = counters
   const deadlineMs = SETTINGS_DEADLINE_MS
   const quota = createQuota({

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import type { Clock, Quota } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
@@ -30,10 +30,10 @@ import { accountRoutes } from './players/account.ts'
 import { gateRoutes } from './players/gates.ts'
 import { itemRoutes } from './players/items.ts'
 import { ticketRoutes } from './players/tickets.ts'
-import { AdminQuota, adminQuotaRoutes } from './quota/admin-routes.ts'
+import { adminQuotaRoutes, forgetQuota } from './quota/admin-routes.ts'
 import { holdRoutes } from './quota/hold-routes.ts'
 import { meteredRoutes } from './quota/metered.ts'
-import type { OperationName } from './quota/policy.ts'
+import type { GatewayQuota } from './quota/policy.ts'
 import { shownInAudit } from './quota/settings.ts'
 import { statusRoutes } from './quota/status-routes.ts'
 import { referencePages } from './reference/reference-pages.ts'
@@ -78,7 +78,7 @@ export interface Parts {
   readonly idempotency: Idempotency
   readonly sources: Sources
   readonly sync: SyncService
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   /** Whether requests can be charged in the transactions of their work. */
   readonly inTransaction: boolean
   isClosing(): boolean
@@ -89,7 +89,6 @@ export interface Parts {
 /** The gateway, for players and administrators. */
 export function gatewayService(deps: Parts): RequestListener {
   const { config, clock, logger, adaptive, metrics, usage, users, quota, overview } = deps
-  const adminQuota = new AdminQuota(quota, users, deps.audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(deps),
@@ -99,8 +98,8 @@ export function gatewayService(deps: Parts): RequestListener {
         ...healthRoutes(deps.checks),
         ...playerRoutes(deps),
         ...statusRoutes(quota),
-        ...adminQuotaRoutes(adminQuota),
-        ...administrationRoutes(deps, adminQuota),
+        ...adminQuotaRoutes(deps),
+        ...administrationRoutes(deps),
         ...adaptiveRoutes({ ...adaptive, quota, clock }),
         ...refusalRoutes({ ...usage, clock }),
         ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
@@ -136,12 +135,14 @@ function playerRoutes(parts: Parts): Route[] {
 }
 
 /** Routes for holds, users, credentials and the audit trail. */
-function administrationRoutes(deps: Parts, adminQuota: AdminQuota): Route[] {
+function administrationRoutes(deps: Parts): Route[] {
   const { db, clock, audit, credentials, sync } = deps
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
     ...holdRoutes(deps),
-    ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => adminQuota.forget(id, by) })),
+    ...adminUserRoutes(
+      new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => forgetQuota(deps.quota, id, by) }),
+    ),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
     ...auditRoutes(audit, shownInAudit),

@@ -53,10 +53,8 @@ describe('the audit trail', () => {
     const { call, send } = await gateway()
     await send('POST', '/v1/user/music')
     await call('POST', '/admin/users/demo/quota/reset', { category: 'read' })
-    const used = {
-      read: { 'Personal 1h': 4, 'Personal 5h': 4, 'Personal 1d': 4 },
-      write: { 'Personal 1h': 0, 'Personal 5h': 0, 'Personal 1d': 0 },
-    }
+    const read = { 'personal-read-1h': 4, 'personal-read-5h': 4, 'personal-read-1d': 4 }
+    const used = { ...read, 'personal-write-1h': 0, 'personal-write-5h': 0, 'personal-write-1d': 0 }
     expect(await entriesOf(call)).toMatchObject([
       { action: 'quota.reset', subject: 'demo', before: { used }, after: { reset: { category: 'read' } } },
     ])

@@ -213,7 +213,7 @@ describe('a gateway killed between the charge and the commit of a purchase', () 
       await Promise.all(buyers)
       bought += answered
       const [tickets, tokens] = await ticketsAndTokens(dataDir)
-      const prices: Readonly<Record<string, { readonly cost: number }>> = policy.operations
+      const prices: Readonly<Record<string, { readonly cost?: number | undefined }>> = policy.operations
       const cost = tickets.reduce((sum, each) => sum + (prices[`charge.${each}`]?.cost ?? 0), 0)
       expect(tokens, `seed ${SEED}, kill ${kill}`).toBe(cost)
       expect(tickets.length).toBeGreaterThanOrEqual(bought)

@@ -244,7 +244,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
         await page.locator('header select').first().selectOption(language)
         for (const hash of ['#/overview', '#/refusals', `#/users/${LONG}`]) {
           await goTo(page, hash)
-          await page.locator('main section h2').first().waitFor()
+          await page.locator('main :is(section h2, .refusal)').first().waitFor()
           const name = `${hash.slice(2, 10).replaceAll('/', '-')}-${viewport.width}-${language}`
           expect(await screenAndAccessibilityFaults(page), name).toEqual([])
           await picture(page, name)

@@ -101,7 +101,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
         await Promise.all([
           a.admin.put(`u${index}`, {}, 'x'),
           b.credentials.issue('sync', `b${index}`, 'x'),
-          settings.writeSubject('personal', `u${index}`, { overrides: {}, bypass: [] }, { by: 'x' }),
+          settings.writeSubject('personal', `u${index}`, { limits: {}, bypass: {} }, { by: 'x' }),
         ])
       }
     }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { limitsIn } from '../src/quota/names.ts'
 import { arbitraryOf, type JsonValue, nearly } from './support/arbitrary-of-schema.ts'
 import { documentOf } from './support/documents.ts'
 import { ADMIN_TOKEN, type Answer, databaseOf, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
@@ -113,18 +114,14 @@ async function stateOf({ gateway, dataDir }: TestGateway): Promise<unknown> {
  */
 async function tokensOf({ app }: TestGateway['gateway']): Promise<readonly number[]> {
   const statuses = await Promise.all(['demo', 'admin'].map((id) => app.quota.status(id)))
-  const windows = statuses.flatMap((status) => Object.values(status.windows).flat())
-  return windows.filter(({ layer }) => layer === 'personal').map(({ used }) => used)
+  return statuses.flatMap(({ limits }) => limitsIn('personal').map((name) => limits[name]?.used ?? Number.NaN))
 }
 
 async function setUp(): Promise<TestGateway> {
   const gateway = await testGateway({ env: { LXNS_BASE_URL: NOWHERE, FISH_BASE_URL: NOWHERE, LOG_LEVEL: 'silent' } })
-  const unlimited = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
+  const limits = Object.fromEntries(limitsIn('personal').map((name) => [name, 10 ** 9]))
   for (const id of ['demo', 'admin']) {
-    await gateway.gateway.app.quota.subjects.set(id, {
-      overrides: { read: unlimited, write: unlimited },
-      bypass: ['site'],
-    })
+    await gateway.gateway.app.quota.subjects.set(id, { limits, bypass: { site: true } })
   }
   return gateway
 }

@@ -78,7 +78,7 @@ describe('every response', () => {
   it('a metered response has RateLimit fields', async () => {
     const { send } = await testGateway()
     const { headers } = await send('POST', '/v1/user/music')
-    expect(headers.get('RateLimit')).toContain('"personal-1h";r=116;t=3600')
+    expect(headers.get('RateLimit')).toContain('"personal-read-1h";r=116;t=3600')
   })
 })
 

@@ -72,7 +72,7 @@ describe('compression', () => {
     const done = await raw(gateway, UPSERT, upsert)
     expect([done.status, done.headers['content-encoding']]).toEqual([200, 'gzip'])
     expect(JSON.parse(gunzipSync(done.bytes).toString()).businessData.results).toHaveLength(5)
-    expect(done.headers.ratelimit).toContain('"personal-1h";r=45;t=3600')
+    expect(done.headers.ratelimit).toContain('"personal-write-1h";r=45;t=3600')
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
   })
 
@@ -90,13 +90,13 @@ describe('compression', () => {
     const { status, headers, bytes } = await answer
     expect([status, headers['content-encoding'], headers['content-length']]).toEqual([422, 'gzip', undefined])
     expect(JSON.parse(gunzipSync(bytes).toString()).details).toHaveLength(50)
-    expect(headers.ratelimit).toContain('"personal-1h";r=60')
-    expect((await late.quota.status('u1')).windows.write?.[0]?.used).toBe(0)
+    expect(headers.ratelimit).toContain('"personal-write-1h";r=60')
+    expect((await late.quota.status('u1')).limits['personal-write-1h']?.used).toBe(0)
   })
 
   it('a compressed 429 keeps its fields', async () => {
     const gateway = await testGateway({ env: { SUPPORT_FORUM_URL: `https://forum.example.com/${'q'.repeat(2_000)}` } })
-    await gateway.gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
+    await gateway.gateway.app.quota.subjects.set('demo', { limits: { 'personal-write-1h': 0 } })
     const options = { method: 'POST', headers: gzip, body: JSON.stringify({ musicList: [ENTRY] }) }
     const { status, headers, bytes } = await raw(gateway, UPSERT, options)
     expect([status, headers['content-encoding']]).toEqual([429, 'gzip'])
@@ -104,7 +104,7 @@ describe('compression', () => {
     expect(headers).toMatchObject({
       'retry-after': '3600',
       'x-quota-reset': '2026-08-06T15:06:26.000Z',
-      ratelimit: '"personal-1h";r=0',
+      ratelimit: '"personal-write-1h";r=0',
     })
   })
 })

@@ -12,8 +12,8 @@ describe('gateway metrics', () => {
     expect(status).toBe(200)
     expect(headers.get('Content-Type')).toMatch(/^text\/plain/)
     const text = String(body)
-    expect(text).toContain('scoregw_quota_decisions_total{category="write",outcome="admitted"} 4')
-    expect(text).toContain('scoregw_quota_decisions_total{category="write",outcome="refused"} 1')
+    expect(text).toContain('scoregw_quota_decisions_total{operation="music.upsert",outcome="admitted"} 4')
+    expect(text).toContain('scoregw_quota_decisions_total{operation="music.upsert",outcome="refused"} 1')
     expect(text).toContain(
       'http_server_request_duration_seconds_count{method="POST",route="/v1/music/upsert",status="200"} 4',
     )

@@ -50,19 +50,14 @@ describe('the live overview', () => {
     expect(body.requests.seconds.at(-1)).toEqual(ended)
     expect(body.requests.minutes).toHaveLength(60)
     expect(body.requests.minutes.at(-1)).toEqual({ ts: '2026-08-06T14:06:00.000Z', calls: 6, ...ended })
-    const limit = { layer: 'personal', scope: 'Personal', category: 'write', window: '1h' }
-    expect(body.refusals).toEqual({ since: '2026-08-06T13:57:00.000Z', limits: [{ ...limit, count: 1 }], degraded: 0 })
+    const limits = [{ name: 'personal-write-1h', count: 1 }]
+    expect(body.refusals).toEqual({ since: '2026-08-06T13:57:00.000Z', limits, degraded: 0 })
     expect(body.shared).toContainEqual({
-      layer: 'site',
-      scope: 'Site',
-      category: 'write',
-      window: '1h',
-      kind: 'rolling',
+      name: 'site-write-1h',
       limit: 1_500,
       used: 60,
       remaining: 1_440,
       resetAt: '2026-08-06T15:06:26.000Z',
-      enforced: true,
     })
     expect(body.shared).toHaveLength(6)
     expect(body.adaptive).toEqual({ mode: 'normal', isActive: false, factor: 1, min: 0.75, max: 1.5 })
@@ -97,9 +92,42 @@ describe('the live overview', () => {
   it('the overview shows disabled parts and stored settings that aren’t in force', async () => {
     const { send, gateway } = await testGateway()
     const { app } = gateway
-    await app.quota.settings.update({ layers: { site: { enabled: false } } })
+    await app.quota.settings.update({ shared: { site: { enabled: false } } })
     const { body } = await send('GET', '/admin/overview', admin)
     expect(body).toMatchObject({ shared: [], disabled: ['site'], settings: { version: 1 } })
+  })
+
+  it('the users who spent and were refused the most are summed over the operations of a category', async () => {
+    const { send, gateway } = await testGateway()
+    const { quota } = gateway.app
+    for (const operation of ['user.music', 'user.data', 'music.upsert'] as const) {
+      await quota.consume({ subject: 'ann', operation })
+    }
+    await quota.consume({ subject: 'bob', operation: 'source.lx' })
+    for (const operation of ['music.upsert', 'user.clear', 'charge.5'] as const) {
+      await quota.consume({ subject: 'bob', operation, cost: 61 })
+    }
+    const { body } = await send('GET', '/admin/overview', admin)
+    expect(body.top.spent).toEqual({
+      read: [
+        { userId: 'ann', amount: 6, atLeast: 6 },
+        { userId: 'bob', amount: 5, atLeast: 5 },
+      ],
+      write: [{ userId: 'ann', amount: 15, atLeast: 15 }],
+    })
+    expect(body.top.refused).toEqual({ read: [], write: [{ userId: 'bob', amount: 3, atLeast: 3 }] })
+  })
+
+  it('a user who spent little by each operation, and the most by all of a category, is the first', async () => {
+    const { send, gateway } = await testGateway()
+    const { quota } = gateway.app
+    for (const operation of ['user.data', 'user.items'] as const) {
+      for (let each = 0; each < 101; each++)
+        await quota.consume({ subject: `${operation} ${each}`, operation, cost: 6 })
+      await quota.consume({ subject: 'both', operation, cost: 5 })
+    }
+    const { body } = await send('GET', '/admin/overview', admin)
+    expect(body.top.spent.read[0]).toEqual({ userId: 'both', amount: 10, atLeast: 10 })
   })
 
   it('the overview’s events come immediately and with each tick, for a minute at most', async () => {

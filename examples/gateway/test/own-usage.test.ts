@@ -2,6 +2,7 @@ import { manualClock } from '@scoregw/quota-testkit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
 import { type Metered, UsageRecorder } from '../src/usage/usage-recorder.ts'
 import { UsageRecords } from '../src/usage/usage-records.ts'
 import { ownContract } from './support/documents.ts'
@@ -62,6 +63,26 @@ describe('own usage', () => {
         resetAt: '2026-08-06T15:06:26.000Z',
       },
     })
+  })
+
+  it('the usage list shows a refusal by a limit of a former name without the limit', async () => {
+    const gateway = await testGateway()
+    for (const _ of [1, 2, 3, 4, 5]) await upsert(gateway)
+    await usageOf(gateway, 5)
+    await gateway.stop()
+    const db = await openSqlite(gateway.dataDir)
+    const renamed = db.updateTable('usage_records').set({ limit_name: 'personal-write-60m' })
+    const { numUpdatedRows } = await renamed.where('limit_name', '=', 'personal-write-1h').executeTakeFirst()
+    expect(Number(numUpdatedRows)).toBe(1)
+    await db.destroy()
+    const { send } = await testGateway({ dataDir: gateway.dataDir })
+    const { status, body } = await send('GET', '/me/usage')
+    expect(status).toBe(200)
+    expect(body.businessData.items.filter((item: { status: number }) => item.status === 429)).toMatchObject([
+      { operation: 'music.upsert', error: 'quota_exceeded', refusal: null },
+    ])
+    const { body: recent } = await send('GET', '/admin/refusals', { token: ADMIN_TOKEN })
+    expect(recent.refusals).toMatchObject([{ name: 'personal-write-60m', operation: 'music.upsert' }])
   })
 
   it('the usage list shows final outcomes, and failures as uncharged', async () => {
@@ -222,7 +243,7 @@ describe('the usage recorder', () => {
   it('refusals are found by an index, without reading admitted requests', async () => {
     const { db } = await opened()
     const query = sql<{ detail: string }>`explain query plan
-      select * from usage_records where at >= ${START} and layer is not null order by at desc limit 10`
+      select * from usage_records where at >= ${START} and limit_name is not null order by at desc limit 10`
     const { rows } = await query.execute(db)
     expect(rows.map(({ detail }) => detail)).toEqual([expect.stringContaining('INDEX usage_records_refused (at>?)')])
   })

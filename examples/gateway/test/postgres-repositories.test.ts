@@ -125,8 +125,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       const db = await (await open()).connect()
       await createPlayers(db, manualClock(START), 'ann', 'bob')
       const usage = new UsageRecords(db)
-      const refusal = { layer: 'site', scope: 'Site', window: '1d', kind: 'rolling' as const }
-      const refused = { ...refusal, limit: 10 ** 11, used: 10 ** 11, requested: 5, resetAt: START + 1 }
+      const refused = { name: 'site-write-1d', limit: 10 ** 11, used: 10 ** 11, requested: 5, resetAt: START + 1 }
       const records = [
         { ...USAGE, id: 'c', status: 429, charged: 0, refusal: refused },
         { ...USAGE, id: 'b', cost: null, settingsVersion: null, error: 'quota_unavailable', status: 503 },

@@ -125,7 +125,7 @@ describe('requests above the quota', () => {
     ).toEqual({
       'Retry-After': '3600',
       'X-Quota-Reset': '2026-08-06T15:06:26.000Z',
-      RateLimit: '"personal-1h";r=0;t=3600',
+      RateLimit: '"personal-write-1h";r=0;t=3600',
     })
     expect((await upsert(gateway, { 'Accept-Language': 'zh-CN,zh;q=0.9' })).body.msg).toContain(
       '已达到个人 1 小时写入配额上限',
@@ -240,8 +240,8 @@ describe('quota settings', () => {
     const who = { changed_by: 'admin', changed_at: START }
     expect(parsed).toMatchObject([
       { seq: 1, layer: '', subject: '', before: null, after: { mode: 'lenient' }, ...who },
-      { seq: 2, layer: 'personal', subject: 'demo', before: null, after: { bypass: ['site'] }, ...who },
-      { seq: 3, layer: 'personal', subject: 'demo', before: { bypass: ['site'] }, after: null, ...who },
+      { seq: 2, layer: 'personal', subject: 'demo', before: null, after: { bypass: { site: true } }, ...who },
+      { seq: 3, layer: 'personal', subject: 'demo', before: { bypass: { site: true } }, after: null, ...who },
     ])
   })
 })

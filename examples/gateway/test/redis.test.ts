@@ -1,4 +1,4 @@
-import { createQuota } from '@scoregw/quota'
+import { createQuota, parsePolicy } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import { systemClock } from '@scoregw/quota/store'
 import { redisBroadcast, redisStore } from '@scoregw/quota-redis'
@@ -110,11 +110,9 @@ describe.runIf(redisTests)('a gateway with Redis', () => {
     const { out } = await runCommand(['policy', 'export'], { DATA_DIR: tempDir() })
     const client = new Redis(redis.url, { lazyConnect: true })
     const store = redisStore({ client, prefix: 'gateway', deadlineMs: 1_000 })
-    const quota = createQuota({ policy: JSON.parse(out), store, clock: { now: () => START } })
+    const quota = createQuota({ policy: parsePolicy(JSON.parse(out)), store, clock: { now: () => START } })
     onTestFinished(() => quota.close())
-    expect((await quota.status('demo')).windows).toMatchObject({
-      write: [{ used: 15 }, {}, {}, {}, {}, {}],
-    })
+    expect((await quota.status('demo')).limits['personal-write-1h']).toMatchObject({ used: 15, limit: 60 })
   })
 
   it('the gateway charges nothing for failed requests', async () => {

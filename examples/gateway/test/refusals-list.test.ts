@@ -12,14 +12,12 @@ describe('the list of refusals', () => {
     clock.advance(60_000)
     await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: { overrides: { read: { '1h': 1 } } } })
     await send('POST', '/v1/user/music')
-    const byLimit = (window: string, count: number): object => ({ userId: 'demo', layer: 'personal', window, count })
+    const byLimit = (name: string, count: number): object => ({ userId: 'demo', name, count })
     expect((await list()).body.refusals).toEqual([
-      expect.objectContaining({ ...byLimit('1h', 1), category: 'read', limit: 1, used: 0, requested: 4 }),
+      expect.objectContaining({ ...byLimit('personal-read-1h', 1), limit: 1, used: 0, requested: 4 }),
       {
-        ...byLimit('1h', 2),
+        ...byLimit('personal-write-1h', 2),
         operation: 'music.upsert',
-        category: 'write',
-        scope: 'Personal',
         limit: 60,
         used: 60,
         requested: 15,

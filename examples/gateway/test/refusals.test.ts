@@ -34,7 +34,7 @@ describe('requests that can’t be served', () => {
 
   it('a request’s faults are reported before the quota is charged', async () => {
     const { send, gateway } = await testGateway()
-    await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
+    await gateway.app.quota.subjects.set('demo', { limits: { 'personal-write-1h': 0 } })
     expect((await send('POST', UPSERT, one({}))).status).toBe(429)
     expect((await send('POST', UPSERT, one({ musicId: 999 }))).status).toBe(422)
     expect((await send('POST', UPSERT, { text: '{' })).status).toBe(400)

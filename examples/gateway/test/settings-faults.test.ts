@@ -25,8 +25,11 @@ describe('malformed settings', () => {
     ['a number', 5],
     ['a list', [1, 2]],
     ['no JSON', '{"mode":'],
-    ['limits that are none', { mode: 'custom', custom: { personal: { write: { '1h': -1, '5h': 'x', '1d': null } } } }],
-    ['no limits', { mode: 'custom', base: null, custom: 7, layers: [], prices: { 'music.upsert': -3 } }],
+    [
+      'limits that are none',
+      { mode: 'custom', custom: { 'personal-write-1h': -1, 'personal-write-5h': 'x', 'personal-write-1d': null } },
+    ],
+    ['no limits', { mode: 'custom', limits: null, custom: 7, shared: [], prices: { 'music.upsert': -3 } }],
   ])('malformed settings don’t break the gateway: %s', async (_name, document) => {
     const gateway = await testGateway({ dataDir: await folderWith(document) })
     const { body, status } = await read(gateway.send)

@@ -1,10 +1,13 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { initialSettings } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import { type RedisServer, redisTests } from '@scoregw/redis-server'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
+import { limitsIn } from '../src/quota/names.ts'
+import { policy } from '../src/quota/policy.ts'
 import { settingsOn } from '../src/quota/settings.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
 import { redisServer } from './support/redis.ts'
@@ -129,14 +132,14 @@ describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () 
     await bothAdmit(both, true, ownTime())
     const dying = settingsOn(both.db, systemClock)
     for (const limit of [14, 100_000, 14]) {
-      const { base } = both.gateways[0].gateway.app.quota.policy
-      const write = { '1h': limit, '5h': limit, '1d': limit }
-      const settings = { mode: 'normal', base: { ...base, personal: { ...base.personal, write } }, custom: null }
-      await dying.write({ ...settings, layers: { site: { enabled: false, multiplier: 1 } }, prices: {} }, {})
+      const { version: _, revision: __, ...settings } = initialSettings(policy)
+      const writes = Object.fromEntries(limitsIn('personal', 'write').map((name) => [name, limit]))
+      const limits = { ...settings.limits, ...writes }
+      await dying.write({ ...settings, limits, shared: { site: { enabled: false, multiplier: 1 } } }, {})
       await bothAdmit(both, limit > 14, ownTime())
       expect(await tagOf(both.gateways[0])).toContain(String(await announcedIn(both)))
     }
-    await dying.writeSubject('personal', 'demo', { overrides: { write: { '1h': 123 } }, bypass: [] }, {})
+    await dying.writeSubject('personal', 'demo', { limits: { 'personal-write-1h': 123 }, bypass: {} }, {})
     const limit = async (): Promise<number> =>
       (await both.gateways[1].send('GET', '/me/quota')).body.windows.write[0].limit
     await withinOwnTime(FOLLOWED_MS, async () => expect(await limit()).toBe(123))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ADMIN_TOKEN, type Answer, testGateway } from './support/gateway.ts'
 import { shared } from './support/shared.ts'
 
@@ -103,5 +103,24 @@ describe('patching settings', () => {
 
   it('the audit trail rejects an unknown action', async () => {
     expect((await story().read('/admin/audit?action=x')).status).toBe(422)
+  })
+
+  it.each([
+    ['a patch of whatever is stored keeps what another write stores meanwhile', '*', 200, 1_201],
+    ['a patch of one state gets 412 if another write comes between', '"0"', 412, 1_200],
+  ])('%s', async (_name, match, status, day) => {
+    const { send, gateway } = await testGateway()
+    const { settings } = gateway.app.quota
+    const get = settings.get
+    vi.spyOn(settings, 'get').mockImplementationOnce(async () => {
+      const read = await get()
+      await settings.update({ limits: { 'personal-read-5h': 401 } })
+      return read
+    })
+    const body = { base: { personal: { read: { '1d': 1_201 } } } }
+    const answer = await send('PATCH', PATH, { token: ADMIN_TOKEN, body, headers: { 'If-Match': match } })
+    expect(answer.status).toBe(status)
+    const stored = await send('GET', PATH, { token: ADMIN_TOKEN })
+    expect(stored.body.base.personal.read).toEqual({ '1h': 120, '5h': 401, '1d': day })
   })
 })

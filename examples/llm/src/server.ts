@@ -1,46 +1,41 @@
 import type { ChildProcess } from 'node:child_process'
-import { createQuota, definePolicy, quotaExceededBody, quotaHeaders, quotaStatusBody } from '@scoregw/quota'
+import { createQuota, money } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import { quotaExceededBody, quotaHeaders, quotaStatusBody } from '@scoregw/quota/http'
 import express, { type Express, type Request } from 'express'
 import { speak } from './model.ts'
 
 /** How long what a chat holds stays held after its process fell silent, in milliseconds. */
 export const HOLD_MS = 2_000
 
-/** The cost of a token of an answer, in millionths of a dollar. */
-const MICROUSD_A_TOKEN = 60
+const usd = money('USD')
+/** The price of an answer, at 60 millionths of a dollar a token. */
+const priceOf = (tokens: number) => usd.millionths(60 * tokens)
 /** The expected length of a chat's answer. The real one is known at the end. */
 const ESTIMATE = 75
 
-/** Requests and tokens a minute, dollars a month: for each user, for each team, and for the whole service. */
-const policy = definePolicy({
-  units: ['requests', 'tokens', { name: 'microusd', format: { currency: 'USD', scale: 6 } }],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
-    { label: 'month', every: 'month', timeZone: 'UTC', unit: 'microusd' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'service', shared: true }],
-  operations: {
-    chat: {
-      category: 'chat',
-      cost: { requests: 1, tokens: ESTIMATE, microusd: ESTIMATE * MICROUSD_A_TOKEN },
-      // The work is done when its cost is known: what it cost beyond the estimate is charged, up to this.
-      overrun: 'charge',
-      maxOverrun: { requests: 0, tokens: 300, microusd: 300 * MICROUSD_A_TOKEN },
-    },
-  },
-  base: {
-    user: { chat: { '1m': 20, 'tokens-1m': 500, month: 50_000 } },
-    team: { chat: { '1m': 100, 'tokens-1m': 5_000, month: 5_000_000 } },
-    service: { chat: { '1m': 1_000, 'tokens-1m': 50_000, month: 500_000_000 } },
-  },
-})
-
 /** A server that streams what a model says. */
 export function chatServer(): { readonly app: Express; readonly models: Set<ChildProcess> } {
-  const quota = createQuota({ policy, calendar: luxonCalendar() })
+  const quota = createQuota({
+    limits: {
+      requests: { by: 'user', limit: 20, per: '1m' },
+      tokens: { by: 'user', limit: 500, of: 'tokens', per: '1m' },
+      budget: { by: 'user', limit: usd(0.05), of: usd, every: 'month', timeZone: 'UTC' },
+      teamTokens: { by: 'team', limit: 5_000, of: 'tokens', per: '1m' },
+      teamBudget: { by: 'team', limit: usd(5), of: usd, every: 'month', timeZone: 'UTC' },
+      serviceTokens: { shared: 'service', limit: 50_000, of: 'tokens', per: '1m' },
+      serviceBudget: { shared: 'service', limit: usd(500), of: usd, every: 'month', timeZone: 'UTC' },
+    },
+    operations: {
+      chat: {
+        cost: { tokens: ESTIMATE, usd: priceOf(ESTIMATE) },
+        // The work is done when its cost is known: what it cost beyond the estimate is charged, up to this.
+        overrun: 'charge',
+        maxOverrun: { requests: 0, tokens: 300, usd: priceOf(300) },
+      },
+    },
+    calendar: luxonCalendar(),
+  })
   const subjectOf = (req: Request): { readonly user: string; readonly team: string } => {
     return { user: req.get('x-user') ?? 'nobody', team: req.get('x-team') ?? 'none' }
   }
@@ -51,7 +46,7 @@ export function chatServer(): { readonly app: Express; readonly models: Set<Chil
 
   const app = express()
   app.post('/chat', async (req, res) => {
-    const reservation = await quota.reserve({ subject: subjectOf(req), operation: 'chat', ttlMs: HOLD_MS })
+    const reservation = await quota.reserve({ subject: subjectOf(req), ttlMs: HOLD_MS })
     if (reservation.status === 'refused') {
       const { decision } = reservation
       res.status(429).set(quotaHeaders(decision)).json(quotaExceededBody(decision))
@@ -83,7 +78,7 @@ export function chatServer(): { readonly app: Express; readonly models: Set<Chil
     }
     // Of an answer that was broken off, what was said until then.
     const tokens = cost ?? spokenTokens
-    const { charged, uncharged } = await reservation.commit({ tokens, microusd: tokens * MICROUSD_A_TOKEN })
+    const { charged, uncharged } = await reservation.commit({ tokens, usd: priceOf(tokens) })
     res.end(`\n${charged.tokens} tokens charged, ${uncharged.tokens} not\n`)
   })
   // The provider's bill, which may come after the hold has ended: it is charged all the same, up to `maxOverrun` above it.
@@ -92,7 +87,8 @@ export function chatServer(): { readonly app: Express; readonly models: Set<Chil
     if (token === undefined) return void res.sendStatus(404)
     unbilled.delete(req.params.answer)
     const hold = await quota.resume(token)
-    res.json(await hold.commit(req.body as { readonly tokens: number; readonly microusd: number }))
+    const { tokens, microusd } = req.body as { readonly tokens: number; readonly microusd: number }
+    res.json(await hold.commit({ tokens, usd: usd.millionths(microusd) }))
   })
   app.get('/me/quota', async (req, res) => void res.json(quotaStatusBody(await quota.status(subjectOf(req)))))
   return { app, models }

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** One window of the user's quota, as `/me/quota` shows it. */
+/** One limit of the user, as `/me/quota` shows it. */
 interface Usage {
   readonly unit: string
   readonly limit: number
@@ -42,13 +42,12 @@ export async function playStory(
 ): Promise<Story> {
   const headersOf = (user: string) => ({ 'x-user': user, 'x-team': 'engines' })
   const headers = headersOf('ada')
-  const windowsOf = async (user: string): Promise<readonly [Usage, Usage, Usage]> => {
+  type Limits = Readonly<Record<'requests' | 'tokens' | 'budget', Usage>>
+  const limitsOf = async (user: string): Promise<Limits> => {
     const response = await fetch(`${url}/me/quota`, { headers: headersOf(user) })
-    type Body = { readonly windows: { readonly chat: readonly [Usage, Usage, Usage, ...Usage[]] } }
-    const { chat } = ((await response.json()) as Body).windows
-    return [chat[0], chat[1], chat[2]]
+    return ((await response.json()) as { readonly limits: Limits }).limits
   }
-  const usage = async (): Promise<Usage> => (await windowsOf('ada'))[1]
+  const usage = async (): Promise<Usage> => (await limitsOf('ada')).tokens
   const shown = ({ used, limit, held = 0 }: Usage): string => `${used} of ${limit} tokens used, ${held} of them held`
 
   // The first costs four times what it reserved; a model that would speak for ever is the one to be killed.
@@ -75,15 +74,13 @@ export async function playStory(
   const backAfterMs = performance.now() - killedAt
   tell(`the tokens of the killed one are back: ${shown(inTheEnd)}`)
   tell(`${inTheEnd.used - inTheEnd.limit} tokens of debt: the next chat waits for the window's end`)
-  const [requests, tokens, money] = await windowsOf('ada')
-  const spent = [requests.used, tokens.used, money.used]
-  tell(`in all ${requests.used} requests, ${tokens.used} tokens, $${(money.used / 1_000_000).toFixed(6)}`)
+  const { requests, tokens, budget } = await limitsOf('ada')
+  const spent = [requests.used, tokens.used, budget.used]
+  tell(`in all ${requests.used} requests, ${tokens.used} tokens, $${(budget.used / 1_000_000).toFixed(6)}`)
   const brokenOff = await hangUp()
   tell(`a reader hangs up: ${brokenOff} tokens were said until then, and are charged`)
   const lateBill = await billLate()
-  tell(
-    `a bill that comes late: ${lateBill.charged.tokens} tokens and ${lateBill.charged.microusd} microdollars are charged`,
-  )
+  tell(`a bill that comes late: ${lateBill.charged.tokens} tokens and ${lateBill.charged.usd} microdollars are charged`)
   return {
     started: started.length,
     refused,
@@ -103,11 +100,11 @@ export async function playStory(
     const response = await fetch(`${url}/chat?words=1000000`, chat)
     await response.body?.getReader().read()
     reader.abort()
-    const [, { used }] = await until(
-      () => windowsOf('grace'),
-      ([, { held = 0 }]) => held === 0,
+    const { tokens } = await until(
+      () => limitsOf('grace'),
+      ({ tokens: { used, held = 0 } }) => used > 0 && held === 0,
     )
-    return used
+    return tokens.used
   }
 
   /** Lets the hold of an answer end before its bill comes. */
@@ -115,8 +112,8 @@ export async function playStory(
     const chat = { method: 'POST', headers: headersOf('alan') }
     await (await fetch(`${url}/chat?words=10&billed=later&answer=a1`, chat)).text()
     await until(
-      () => windowsOf('alan'),
-      ([, { used }]) => used === 0,
+      () => limitsOf('alan'),
+      ({ tokens }) => tokens.used === 0,
     )
     const bill = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
     const body = JSON.stringify({ tokens: 10, microusd: 600 })

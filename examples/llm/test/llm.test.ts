@@ -27,5 +27,5 @@ it('six of twenty chats start, a dead one is given back, a long one leaves a deb
   expect(story.spent).toEqual([5, 600, 600 * 60])
   expect(story.brokenOff).toBeGreaterThan(0)
   expect(story.brokenOff).toBeLessThanOrEqual(375)
-  expect(story.lateBill).toMatchObject({ charged: { requests: 1, tokens: 10, microusd: 600 } })
+  expect(story.lateBill).toMatchObject({ charged: { requests: 1, tokens: 10, usd: 600 } })
 }, 60_000)

@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaStatusBody } from '@scoregw/quota/http'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
 
 const quota = createQuota({
-  policy: defaultPolicy({
-    operations: {
-      'notes.list': { category: 'read', cost: 1 },
-      'notes.add': { category: 'write', cost: 15 },
-    },
-  }),
+  limits: {
+    reads: { by: 'user', limit: 120, per: '1h', for: 'notes.list' },
+    writes: { by: 'user', limit: 60, per: '1h', for: 'notes.add' },
+    service: { shared: 'service', limit: 3_000, per: '1h' },
+  },
+  operations: { 'notes.list': {}, 'notes.add': { cost: 15 } },
 })
 
 const notes: string[] = []

@@ -35,13 +35,16 @@ test('four notes fit in the hour, the fifth gets Retry-After, and a faulty one c
   for (let count = 1; count <= 4; count++) {
     const response = await add({ text: `note ${count}` })
     expect([response.status, await response.json()]).toEqual([201, { count }])
-    expect(response.headers.get('ratelimit')).toContain(`"personal-1h";r=${60 - 15 * count};`)
+    expect(response.headers.get('ratelimit')).toContain(`"writes";r=${60 - 15 * count};`)
   }
 
   const refused = await add({ text: 'one too many' })
   expect(refused.status).toBe(429)
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-  expect(await refused.json()).toMatchObject({ error: 'quota_exceeded', quota: { limit: 60, used: 60, requested: 15 } })
+  expect(await refused.json()).toMatchObject({
+    error: 'quota_exceeded',
+    quota: { name: 'writes', limit: 60, used: 60, requested: 15 },
+  })
 
   const listed = await fetch(`${address}/notes`, { headers: { 'X-User': 'u42' } })
   expect(await listed.json()).toHaveLength(4)
@@ -49,6 +52,6 @@ test('four notes fit in the hour, the fifth gets Retry-After, and a faulty one c
 
   const status = await (await fetch(`${address}/quota`, { headers: { 'X-User': 'u42' } })).json()
   expect(status).toMatchObject({
-    windows: { write: [{ scope: 'Personal', window: '1h', used: 60, remaining: 0 }, {}, {}, {}, {}, {}] },
+    limits: { reads: { used: 1 }, writes: { used: 60, remaining: 0 }, service: { used: 61, limit: 3_000 } },
   })
 })

@@ -1,29 +1,18 @@
 /** Users of a language model, with limits of requests, tokens and money. The model is the SDK's own for tests. */
-import { createQuota, definePolicy } from '@scoregw/quota'
+
+import { createQuota } from '@scoregw/quota'
 import { priced, QuotaRefusedError, quotaAi } from '@scoregw/quota-ai'
 import { simulateReadableStream, streamText, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 
-const policy = definePolicy({
-  units: ['requests', 'tokens', { name: 'microusd', format: { currency: 'USD', scale: 6 } }],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1h', per: '1h', unit: 'tokens' },
-    { label: 'money-1d', per: '1d', unit: 'microusd' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-  operations: {
-    chat: {
-      category: 'chat',
-      cost: { requests: 1 },
-      overrun: 'charge',
-      maxOverrun: { requests: 1, tokens: 10_000, microusd: 100_000 },
-    },
+const quota = createQuota({
+  limits: {
+    perMinute: { by: 'user', limit: 10, per: '1m' },
+    tokens: { by: 'user', limit: 2_000, of: 'tokens', per: '1h' },
+    budget: { by: 'user', limit: 50_000, of: 'microusd', per: '1d' },
   },
-  base: { user: { chat: { '1m': 10, 'tokens-1h': 2_000, 'money-1d': 50_000 } } },
+  operations: { chat: { overrun: 'charge', maxOverrun: { requests: 0, tokens: 10_000, microusd: 100_000 } } },
 })
-const quota = createQuota({ policy })
 
 /** Streams three words, and reports 40 tokens in and 900 out. */
 const provider = new MockLanguageModelV3({
@@ -72,7 +61,7 @@ for (let call = 1; call <= 3; call++) {
   for await (const part of result.textStream) text += part
   if (text !== '') console.log(text)
 }
-for (const { window, used, limit } of (await quota.status('ann')).windows.chat ?? []) {
-  console.log(`${window}: ${used} of ${limit}`)
+for (const { name, used, limit } of Object.values((await quota.status('ann')).limits)) {
+  console.log(`${name}: ${used} of ${limit}`)
 }
 await quota.close()

@@ -1,13 +1,13 @@
 /** A caller of an API of three requests a second, which sends ten at once and is refused none after the first answer. */
-import { simpleQuota } from '@scoregw/quota'
+
+import { createQuota } from '@scoregw/quota'
 import { pacedFetch } from '@scoregw/quota-client'
 import { quotaFetch } from '@scoregw/quota-fetch'
 
-const quota = simpleQuota({ limit: 3, per: '1s' })
+const quota = createQuota({ limits: { api: { by: 'user', limit: 3, per: '1s' } } })
 const metered = quotaFetch({
   quota,
   subject: () => 'ann',
-  operation: () => quota.operation,
   standardHeaders: 'draft-11',
 })
 const api = metered(() => new Response('ok'))

@@ -19,9 +19,9 @@ it('users of a model are charged in three units, and the third is refused', asyn
     'Tea is ready.',
     'Tea is ready.',
     'Limit reached: 2,000 tokens per hour. Try again in 1 hour.',
-    '1m: 2 of 10',
-    'tokens-1h: 1880 of 2000',
-    'money-1d: 3616 of 50000',
+    'perMinute: 2 of 10',
+    'tokens: 1880 of 2000',
+    'budget: 3616 of 50000',
   ])
 })
 

@@ -1,29 +1,28 @@
 import { env } from 'cloudflare:workers'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { durableObjectSettings, durableObjectStore } from '@scoregw/quota-cloudflare'
 import { quotaFetch } from '@scoregw/quota-fetch'
 
 export { QuotaDurableObject } from '@scoregw/quota-cloudflare'
 
-const policy = definePolicy({
-  windows: [{ label: '1m' }, { label: '1d' }],
-  categories: ['api'],
-  layers: [{ name: 'user' }, { name: 'team' }],
-  operations: { call: { category: 'api', cost: 1 } },
-  base: {
-    user: { api: { '1m': 5, '1d': 1_000 } },
-    team: { api: { '1m': 8, '1d': 10_000 } },
-  },
-})
 const settings = durableObjectSettings({ namespace: env.QUOTA })
 const store = durableObjectStore({ namespace: env.QUOTA, shardBy: 'team', settings })
-const quota = createQuota({ policy, store, settingsStore: settings })
+const quota = createQuota({
+  limits: {
+    perMinute: { by: 'user', limit: 5, per: '1m' },
+    perDay: { by: 'user', limit: 1_000, per: '1d' },
+    teamPerMinute: { by: 'team', limit: 8, per: '1m' },
+    teamPerDay: { by: 'team', limit: 10_000, per: '1d' },
+  },
+  store,
+  settingsStore: settings,
+})
 
 // Your authentication knows who calls. Here, a key is "team.user".
 const subjectOf = (request: Request) => {
   const [team = '', user = ''] = (request.headers.get('x-api-key') ?? '').split('.', 2)
   return team === '' || user === '' ? null : { team, user }
 }
-const metered = quotaFetch({ quota, subject: subjectOf, operation: () => 'call' })
+const metered = quotaFetch({ quota, subject: subjectOf })
 
 export default { fetch: metered(() => Response.json({ hello: 'world' })) }

@@ -33,8 +33,8 @@ describe.each([
   ['Fastify', () => new FastifyAdapter() as AbstractHttpAdapter],
 ])('the oldest Nest of the range on %s', (_, adapter) => {
   test('admits, settles, refuses, and gets the errors', async () => {
-    const { QuotaGuard, QuotaModule, Quota, simpleQuota } = quotaNest
-    const quota = simpleQuota({ limit: 2, per: '1h' })
+    const { createQuota, QuotaGuard, QuotaModule, Quota } = quotaNest
+    const quota = createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } })
     const subject = ({ url }: nest.NestRequest & { readonly url?: string }): string => {
       if (url?.endsWith('bad') === true) throw new HttpException('no such user', 418)
       return 'ann'

@@ -1,8 +1,14 @@
-export { type Fault, type FaultHistories, faultPolicy, runFaultHistories } from './faults/fault-history.ts'
+export {
+  type Fault,
+  type FaultHistories,
+  type FaultQuota,
+  faultPolicy,
+  runFaultHistories,
+} from './faults/fault-history.ts'
 export { BUCKET_KINDS, type BucketCounts, type BucketKind, runBucketHistories } from './histories/bucket-histories.ts'
 export { runEditHistories } from './histories/edit-histories.ts'
 export { runHoldHistories } from './histories/hold-histories.ts'
-export { SCENES, type Scene } from './histories/policies.ts'
+export { SCENES, type Scene, UNIT_SCENES } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {
   type HistoryOptions,
@@ -13,7 +19,7 @@ export {
   SEED,
 } from './histories/run-history.ts'
 export { runSetHistories } from './histories/set-histories.ts'
-export { runUnitHistories } from './histories/unit-histories.ts'
+export { TEN_SCENES } from './histories/ten-policies.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'
 export { explore } from './living/explore.ts'
 export { holdMachine } from './living/hold-machine.ts'

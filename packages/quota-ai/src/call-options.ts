@@ -1,4 +1,7 @@
-import type { Counting, QuotaLogger } from '@scoregw/quota'
+import type { Counting, QuotaLogger, QuotaRequest } from '@scoregw/quota'
+
+type Limits<C extends Counting> = NonNullable<QuotaRequest<string, C>['limits']>
+type MaybeAsync<T> = T | PromiseLike<T>
 
 /** Who calls, and how long a hold outlives its process. `Call` is the argument of the functions. */
 export interface CallOptions<Call, C extends Counting> {
@@ -10,6 +13,11 @@ export interface CallOptions<Call, C extends Counting> {
   readonly subject: C['names']['subject'] | ((call: Call) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
   /** The subject's plan, or a function that returns it. */
   readonly plan?: C['names']['plan'] | ((call: Call) => C['names']['plan'] | undefined) | undefined
+  /**
+   * Numbers of the subject's own limits from your data, by name, or a function that returns them; `undefined` and
+   * `null`: none.
+   */
+  readonly limits?: Limits<C> | ((call: Call) => MaybeAsync<Limits<C> | null | undefined>) | undefined
   /**
    * How long tokens and slots stay held after a process crashes, or after a session ends while its tool runs on. In
    * milliseconds.
@@ -26,12 +34,14 @@ export interface CallOptions<Call, C extends Counting> {
   readonly logger?: QuotaLogger | false | undefined
 }
 
-/** Returns subject, plan and hold lifetime for a call. */
+/** Returns subject, plan, limits and hold lifetime for a call. */
 export async function optionsOfCall<Call, C extends Counting>(
-  { subject, plan, ttlMs = 60_000 }: CallOptions<Call, C>,
+  { subject, plan, limits, ttlMs = 60_000 }: CallOptions<Call, C>,
   call: Call,
-): Promise<{ subject: C['names']['subject']; plan: C['names']['plan'] | undefined; ttlMs: number }> {
+): Promise<Pick<QuotaRequest<string, C>, 'subject' | 'plan' | 'limits'> & { readonly ttlMs: number }> {
+  const numbers = typeof limits === 'function' ? await limits(call) : limits
   return {
+    limits: numbers ?? undefined,
     subject: typeof subject === 'function' ? await subject(call) : subject,
     plan: typeof plan === 'function' ? plan(call) : plan,
     ttlMs,

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
-import { isoText, type Locale, onAbort, operationOf, refusalMessage } from '@scoregw/quota/http'
+import { type Locale, refusalMessage } from '@scoregw/quota/http'
+import { isoText, onAbort, operationOf } from '@scoregw/quota/internal'
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { settleOrLog } from './settle.ts'
 
@@ -43,8 +44,8 @@ export interface RefusedToolResult {
   [key: string]: unknown
   isError: true
   content: { type: 'text'; text: string }[]
-  /** The same in numbers, for programs. */
-  _meta: { 'scoregw/quota': { retryable: boolean; retryAfterSeconds: number; resetAt: string } }
+  /** The same in numbers, for programs. `retryAfterSeconds` is `null` where waiting can't help. */
+  _meta: { 'scoregw/quota': { retryable: boolean; retryAfterSeconds: number | null; resetAt: string } }
 }
 
 /**
@@ -107,7 +108,7 @@ export function holdOf<C extends Counting = OneUnit>(extra: ToolCallExtra): Held
 }
 
 function refusedResult(decision: RefusedDecision, locale: Locale): RefusedToolResult {
-  const { retryable, retryAfterSeconds, resetAt } = decision
+  const { retryable, resetAt, retryAfterSeconds } = decision
   const advice = retryable
     ? `Do not call this tool again before ${isoText(resetAt)}.`
     : 'Do not call this tool again like this: waiting will not help.'

@@ -6,8 +6,7 @@ import {
   QuotaError,
   type Reservation,
 } from '@scoregw/quota'
-import { onAbort, operationOf } from '@scoregw/quota/http'
-import { unitNames } from '@scoregw/quota/store'
+import { onAbort, operationOf, unitNames } from '@scoregw/quota/internal'
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { completeTokens, type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'

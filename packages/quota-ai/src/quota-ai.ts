@@ -1,5 +1,5 @@
 import type { Counting, OneUnit } from '@scoregw/quota'
-import { watchedStream } from '@scoregw/quota/http'
+import { watchedStream } from '@scoregw/quota/internal'
 import { type ModelCall, type ModelMeterOptions, type ModelRequest, modelMeter } from './model-meter.ts'
 import { type ModelTokens, type ReportedUsage, reportedTokens } from './model-tokens.ts'
 

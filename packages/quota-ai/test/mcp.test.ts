@@ -59,7 +59,7 @@ async function served(work?: (signal: AbortSignal) => Promise<unknown>) {
     return { caller: made, end: () => transport.terminateSession() }
   }
   const used = async (session: string) =>
-    (await quota.status({ user: 'ann', session })).windows.tools?.map((window) => window.used)
+    Object.values((await quota.status({ user: 'ann', session })).limits).map((limit) => limit?.used)
   return { quota, connected, used }
 }
 
@@ -76,7 +76,7 @@ test('a refused MCP tool call over stdio returns an error that the model can rea
       {
         type: 'text',
         text: expect.stringMatching(
-          /^Your session's limit is reached: 10 tokens per hour\. Try again in 1 hour\. Do not call this tool again before \d{4}-/,
+          /^Your session's limit is reached: 10 requests per hour\. Try again in 1 hour\. Do not call this tool again before \d{4}-/,
         ),
       },
     ],
@@ -179,7 +179,7 @@ test('failed tool calls are charged if the option says so', async () => {
   const { signal } = new AbortController()
   const tool = metered('search', (_extra: { signal: AbortSignal }) => Promise.reject(new Error('away')))
   await expect(tool({ signal })).rejects.toThrow('away')
-  expect((await quota.status({ user: 'ann', session: 's' })).windows.tools?.[0]?.used).toBe(5)
+  expect((await quota.status({ user: 'ann', session: 's' })).limits.user?.used).toBe(5)
 })
 
 test('wrapping a tool with an unknown operation throws', () => {

@@ -391,7 +391,7 @@ test('subject may be a function of the call', async () => {
     `${model} ${provider} ${String(params.providerOptions?.quota?.user)}`
   const model = metered(answering(usage(1, 1)), quota, { subject })
   await generateText({ model, prompt: PROMPT, providerOptions: { quota: { user: 'ann' } } })
-  expect((await quota.status('small mock-provider ann')).windows.chat?.[0]?.used).toBe(2)
+  expect((await quota.status('small mock-provider ann')).limits.tokens?.used).toBe(2)
 })
 
 test('a charge that can’t be settled is logged, and the response is delivered', async () => {

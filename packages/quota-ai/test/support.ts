@@ -10,25 +10,19 @@ interface Fixture<Q, Used> {
   readonly held: () => Promise<number>
 }
 
-const shape = {
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-} as const
-
 /** Counts tokens alone: 1,000 an hour. */
 export function tokensOnly(): Fixture<SyncQuota<'chat' | 'plain'>, number | undefined> {
   const clock = { at: Date.UTC(2026, 10, 23), now: (): number => clock.at }
   const policy = definePolicy({
-    ...shape,
-    windows: [{ label: '1h' }],
+    unit: 'tokens',
+    limits: { tokens: { by: 'user', limit: 1_000, per: '1h' } },
     operations: {
-      chat: { category: 'chat', cost: 0, overrun: 'charge', maxOverrun: 5_000 },
-      plain: { category: 'chat', cost: 1 },
+      chat: { cost: 0, free: true, overrun: 'charge', maxOverrun: 5_000 },
+      plain: { cost: 1 },
     },
-    base: { user: { chat: { '1h': 1_000 } } },
   })
   const quota = createQuota({ policy, clock, store: memoryStore({ clock }) })
-  const used = () => quota.statusSync('u').windows.chat?.[0]?.used
+  const used = () => quota.statusSync('u').limits.tokens?.used
   const held = async () => (await quota.holds.list('u')).length
   return { clock, quota, used, held }
 }
@@ -37,25 +31,17 @@ export function tokensOnly(): Fixture<SyncQuota<'chat' | 'plain'>, number | unde
 export function threeUnits(): Fixture<SyncQuota<'chat', SeveralUnits<Unit>>, readonly number[] | undefined> {
   const clock = { at: Date.UTC(2026, 10, 23), now: (): number => clock.at }
   const policy = definePolicy({
-    ...shape,
-    units: ['requests', 'tokens', 'microusd'],
-    windows: [
-      { label: '1m', unit: 'requests' },
-      { label: 'tokens-1h', per: '1h', unit: 'tokens' },
-      { label: 'money-1h', per: '1h', unit: 'microusd' },
-    ],
-    operations: {
-      chat: {
-        category: 'chat',
-        cost: { requests: 1 },
-        overrun: 'charge',
-        maxOverrun: { requests: 1, tokens: 5_000, microusd: 50_000 },
-      },
+    limits: {
+      perMinute: { by: 'user', limit: 3, per: '1m' },
+      tokens: { by: 'user', limit: 10_000, of: 'tokens', per: '1h' },
+      money: { by: 'user', limit: 100_000, of: 'microusd', per: '1h' },
     },
-    base: { user: { chat: { '1m': 3, 'tokens-1h': 10_000, 'money-1h': 100_000 } } },
+    operations: {
+      chat: { overrun: 'charge', maxOverrun: { requests: 1, tokens: 5_000, microusd: 50_000 } },
+    },
   })
   const quota = createQuota({ policy, clock, store: memoryStore({ clock }) })
-  const used = () => quota.statusSync('u').windows.chat?.map((window) => window.used)
+  const used = () => Object.values(quota.statusSync('u').limits).map((limit) => limit.used)
   const held = async () => (await quota.holds.list('u')).length
   return { clock, quota, used, held }
 }

@@ -5,15 +5,12 @@ import { holdOf, quotaMcp } from '../src/mcp.ts'
 
 export function toolQuota(): SyncQuota<'search' | 'slow'> {
   const policy = definePolicy({
-    windows: [{ label: '1h' }],
-    categories: ['tools'],
-    layers: [{ name: 'user' }, { name: 'session' }],
-    operations: {
-      search: { category: 'tools', cost: 5 },
-      slow: { category: 'tools', cost: 1 },
+    limits: {
+      user: { by: 'user', limit: 20, per: '1h' },
+      session: { by: 'session', limit: 10, per: '1h' },
+      running: { by: 'session', concurrency: 1, for: 'slow' },
     },
-    concurrency: { label: 'running', operations: ['slow'] },
-    base: { user: { tools: { '1h': 20 } }, session: { tools: { '1h': 10, running: 1 } } },
+    operations: { search: { cost: 5 }, slow: {} },
   })
   return createQuota({ policy })
 }

@@ -1,15 +1,8 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import {
-  createQuota,
-  definePolicy,
-  type Fault,
-  type Policy,
-  QuotaError,
-  type SyncQuota,
-  simpleQuota,
-} from '@scoregw/quota'
+import { createQuota, type Policy, parsePolicy, QuotaError } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import type { Fault } from '@scoregw/quota/internal'
 import { CliError, EXIT, usageError } from './cli-error.ts'
 import { parseJson, readText } from './files.ts'
 import { plain } from './text.ts'
@@ -32,18 +25,21 @@ export class FaultyPolicy extends CliError {
 const MODULE = /\.[cm]?[jt]s$/
 
 /**
- * Reads a policy: JSON for `definePolicy()`, `{ limit, per }` for `simpleQuota()`, or a module that exports one as
+ * Reads a policy: JSON for `parsePolicy()`, or a module that exports a policy, or the argument of `definePolicy()`, as
  * `policy` or by default.
  *
  * @throws {FaultyPolicy} naming every fault
  * @throws {CliError} `usage` if the file cannot be read
  */
 export async function readPolicy(path: string): Promise<Policy> {
-  const document = MODULE.test(path) ? await exported(path) : parseJson(path, await readText(path))
+  const isModule = MODULE.test(path)
+  const document = isModule ? await exported(path) : parseJson(path, await readText(path))
   try {
-    const policy = isSimple(document) ? simpleQuota(document as never).policy : definePolicy(document as never)
+    const instead = byName(document)
+    if (instead !== undefined) throw new QuotaError('invalid_policy', instead)
+    const policy = isModule && isRead(document) ? document : parsePolicy(document)
     // The engine checks what the schema cannot: the width of rows, names that a store can distinguish, known time zones.
-    engineOf(policy)
+    await createQuota({ policy, calendar: luxonCalendar(), logger: false }).close()
     return policy
   } catch (error) {
     if (!(error instanceof QuotaError)) throw error
@@ -52,13 +48,24 @@ export async function readPolicy(path: string): Promise<Policy> {
   }
 }
 
-/** An in-memory engine of a policy. */
-function engineOf(policy: Policy): SyncQuota {
-  return createQuota({ policy, calendar: luxonCalendar() })
+/** Whether a module exports what `definePolicy()` returned. */
+function isRead(document: unknown): document is Policy {
+  return isObject(document) && Array.isArray(document.limits)
 }
 
-function isSimple(document: unknown): boolean {
-  return typeof document === 'object' && document !== null && 'per' in document && !('base' in document)
+/** What to write instead of limits without names; `undefined`: the document is something else. */
+function byName(document: unknown): string | undefined {
+  if (!isObject(document) || 'limits' in document) return undefined
+  const { limit = 100, per = '15m' } = document
+  const example = JSON.stringify({ limits: { api: { by: 'user', limit, per } } })
+  if ('limit' in document || 'per' in document) return `a limit has a name: write ${example}`
+  if (!('base' in document)) return undefined
+  const words = 'a window is `per`, a layer `by` or `shared`, a category `for`'
+  return `limits are no table of layers, categories and windows; write each by its name, ${example}: ${words}`
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 async function exported(path: string): Promise<unknown> {
@@ -79,7 +86,7 @@ async function exported(path: string): Promise<unknown> {
 function remedyOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown }).code
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || error instanceof SyntaxError) {
-    return 'TypeScript needs Node 22.18 or later; JSON.stringify(policy) works everywhere'
+    return 'TypeScript needs Node 22.18 or later; a policy as JSON works everywhere'
   }
   return code === 'ERR_MODULE_NOT_FOUND' ? 'run it where its packages are installed' : undefined
 }

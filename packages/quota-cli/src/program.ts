@@ -47,7 +47,7 @@ function commands(io: Io, end: (code: ExitCode) => void): Command {
   program
     .command('check')
     .description('report every fault of a policy, and limits that never count')
-    .argument('<policy>', 'JSON as definePolicy() or simpleQuota() takes it, or a module that exports `policy`')
+    .argument('<policy>', 'JSON as parsePolicy() reads it, or a module that exports `policy`')
     .option('--strict', 'exit with 1 on warnings, too')
     .option('--json', 'print JSON')
     .action(async (policy: string, options: object) => end(await check(policy, options, io)))
@@ -69,7 +69,7 @@ function simulateCommand(program: Command, io: Io, end: (code: ExitCode) => void
     .option('--time <field>', 'the field of the time, dotted if nested (default: common names)')
     .option('--subject <field>', 'the field of the subject; layer=field,layer=field for a key in each layer')
     .option('--operation <field>', 'the field of the operation')
-    .option('--cost <field>', 'the field of the tokens; unit=field,unit=field for costs in several units')
+    .option('--cost <field>', 'the field of the cost; unit=field,unit=field for costs in several units')
     .option('--plan <field>', 'the field of the plan')
     .option('--method <field>', 'the field of the method')
     .option('--path <field>', 'the field of the path')
@@ -78,7 +78,7 @@ function simulateCommand(program: Command, io: Io, end: (code: ExitCode) => void
     .option('--time-zone <zone>', 'the zone of times without one (default: UTC)')
     .option('--map <file>', 'the options from --route on as JSON, routes as a list')
     .option('--top <count>', 'how many subjects to list', wholeNumber, 10)
-    .option('--max-lines <count>', 'how many lines to read, of all logs together', wholeNumber, 10_000_000)
+    .option('--max-lines <count>', 'how many lines to read, of all logs together', wholeNumber, 5_000_000)
     .option('--refusals <file>', 'write every refusal, one line of JSON each')
     .option('--html <file>', 'write a page with charts')
     .option('--json', 'print JSON')
@@ -95,7 +95,6 @@ function serverCommands(program: Command, io: Io, end: (code: ExitCode) => void)
     .requiredOption('--policy <file>', 'the policy of the counters, as for check')
     .option('--prefix <prefix>', 'the prefix of every key', 'quota')
     .option('--timeout <seconds>', 'how long the server may take for an answer', wholeNumber, 4)
-    .option('--metrics <url>', 'a metrics page, for refusals')
     .option('--sample <count>', 'how many rows to read', wholeNumber, 10_000)
     .option('--top <count>', 'how many limits to list', wholeNumber, 15)
     .option('--interval <seconds>', 'between two readings', wholeNumber, 2)
@@ -105,13 +104,13 @@ function serverCommands(program: Command, io: Io, end: (code: ExitCode) => void)
   program
     .command('doctor')
     .description(
-      'examine a Redis or Valkey: version, eviction, persistence, clock, latency, keys; by HTTP: Lua, scripts, flags',
+      'examine a Redis or Valkey: version, eviction, persistence, clock, latency, keys; by HTTP: Lua, scripts',
     )
     .argument(
       '<redis>',
       'redis://host:6379, its password in REDIS_PASSWORD; or https://host, its token in UPSTASH_REDIS_REST_TOKEN',
     )
-    .option('--policy <file>', 'report which keys belong to this policy')
+    .option('--policy <file>', 'report the rows and stored numbers of this policy')
     .option('--prefix <prefix>', 'the prefix of every key', 'quota')
     .option('--timeout <seconds>', 'how long the server may take for an answer', wholeNumber, 4)
     .option('--json', 'print JSON')

@@ -34,29 +34,23 @@ function byModel({ policy, lines }: RandomLog): Refusal[] {
     const asked = { subject, operation, cost, plan }
     const decision = isRefunded ? model.peek(asked) : model.consume(asked)
     if (decision.allowed) continue
-    const { layer, category, window, used } = decision.binding
-    refusals.push({ line, at, limit: `${layer} ${category} ${window}`, used, resetAt: decision.resetAt })
+    const { name, used } = decision.refusedBy
+    refusals.push({ line, at, limit: name, used, resetAt: decision.resetAt })
   }
   return refusals
 }
 
-async function bySimulation({ policy, lines, options, extension }: RandomLog): Promise<[Simulation, Refusal[]]> {
+async function bySimulation({ definition, lines, options, extension }: RandomLog): Promise<[Simulation, Refusal[]]> {
   const refusals = newPath('ndjson')
   const log = fileOf(lines.map(({ text }) => `${text}\n`).join(''), extension)
   const format = extension === 'log' ? 'common' : 'ndjson'
-  const args = ['simulate', fileOf(policy), log, '--format', format, '--json', '--refusals', refusals, ...options]
+  const args = ['simulate', fileOf(definition), log, '--format', format, '--json', '--refusals', refusals, ...options]
   const { out, err } = await runCli(args)
   expect(err).toBe('')
   const written = readFileSync(refusals, 'utf8').split('\n').slice(0, -1)
   const refused = written.map((line): Refusal => {
-    const { layer, category, window, ...rest } = JSON.parse(line) as Refusal & Record<string, string>
-    return {
-      line: rest.line,
-      at: rest.at,
-      limit: `${layer} ${category} ${window}`,
-      used: rest.used,
-      resetAt: rest.resetAt,
-    }
+    const { refusedBy, ...rest } = JSON.parse(line) as Refusal & { readonly refusedBy: { name: string; used: number } }
+    return { line: rest.line, at: rest.at, limit: refusedBy.name, used: refusedBy.used, resetAt: rest.resetAt }
   })
   return [JSON.parse(out) as Simulation, refused]
 }

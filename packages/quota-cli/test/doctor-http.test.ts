@@ -27,15 +27,13 @@ describe.runIf(redisTests)('quota doctor by HTTP', () => {
     }
   }
 
-  it('doctor tests libraries, sizes, flags and decisions and leaves no data', async () => {
+  it('doctor tests the library, sizes and decisions and leaves no data', async () => {
     const { code, findings } = await examined({})
     expect(code).toBe(0)
     const texts = findings.map(({ about, message }) => `${about}: ${message}`)
     expect(texts).toEqual([
       'lua: struct is there',
-      'lua: not needed: cjson there, cmsgpack there, bit there',
       'scripts: of 48 KiB are accepted',
-      'flags: allow-key-locking is unknown; the store does not set it',
       'decisions: made and refused; settings kept',
       'eviction: noeviction',
       expect.stringMatching(/^clock: /),

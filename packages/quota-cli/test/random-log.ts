@@ -1,4 +1,4 @@
-import type { Policy, Subject } from '@scoregw/quota'
+import { type Policy, parsePolicy, type Subject } from '@scoregw/quota'
 import fc from 'fast-check'
 
 /** A request as it happened, and the line that a server wrote of it. */
@@ -15,6 +15,8 @@ export interface WrittenRequest {
 
 /** A policy and a log with lines of all kinds; `undefined`: a line that is no request. */
 export interface RandomLog {
+  /** The policy as written in a file. */
+  readonly definition: object
   readonly policy: Policy
   readonly lines: readonly (WrittenRequest | { readonly text: string })[]
   readonly options: readonly string[]
@@ -24,61 +26,76 @@ export interface RandomLog {
 const START = Date.UTC(2026, 2, 28, 20)
 const HOUR = 3_600_000
 
-const WINDOWS = [
-  { label: 's', lengthMs: 30_000 },
-  { label: 'm', lengthMs: 600_000 },
-  { label: 'h', lengthMs: 5 * HOUR },
-  { label: 'day', every: 'day', timeZone: 'Europe/Berlin' },
-  { label: 'week', every: 'week', timeZone: 'UTC' },
+const TIMES = [
+  { per: '30s' },
+  { per: '10m' },
+  { per: '5h' },
+  { every: 'day', timeZone: 'Europe/Berlin' },
+  { every: 'week', timeZone: 'UTC' },
 ] as const
 
-const policies: fc.Arbitrary<Policy> = fc
+/** Whom limits are for; a team's and everybody's have more room. */
+const WHOSE = [{ by: 'user' }, { by: 'team' }, { shared: 'service' }] as const
+
+/** What limits count: everything, a category, or one operation. */
+const TARGETS = [undefined, 'read', 'write', 'look'] as const
+
+interface Definition {
+  readonly limits: Readonly<Record<string, { readonly by?: string; readonly limit: number | 'unlimited' }>>
+  readonly operations: object
+  readonly plans?: object
+}
+
+const limit = fc
   .record({
-    windows: fc.subarray([...WINDOWS], { minLength: 1, maxLength: 4 }),
-    limits: fc.array(fc.integer({ min: 0, max: 25 }), { minLength: 40, maxLength: 40 }),
-    prices: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 3, maxLength: 3 }),
-    hasTeam: fc.boolean(),
-    hasSite: fc.boolean(),
+    time: fc.constantFrom(...TIMES),
+    whose: fc.constantFrom(...WHOSE),
+    for: fc.constantFrom(...TARGETS),
+    number: fc.integer({ min: 0, max: 25 }),
   })
-  .map(({ windows, limits, prices: [get = 1, put = 1, look = 1], hasTeam, hasSite }) => {
-    let next = 0
-    const limit = (times: number): number | 'unlimited' => {
-      const value = limits[next++ % limits.length] ?? 1
-      return value === 25 ? 'unlimited' : value * times
-    }
-    const layers = [
-      { name: 'user', scope: 'User', shared: false },
-      ...(hasTeam ? [{ name: 'team', scope: 'Team', shared: false }] : []),
-      ...(hasSite ? [{ name: 'site', scope: 'Site', shared: true }] : []),
-    ]
-    const row = (times: number): Record<string, number | 'unlimited'> =>
-      Object.fromEntries(windows.map(({ label }, at) => [label, limit(times * (at + 1))]))
-    const base = Object.fromEntries(
-      layers.map(({ name }, at) => [name, { read: row(1 + 2 * at), write: row(1 + 2 * at) }]),
-    )
+  .map(({ time, whose, number, for: only }) => ({
+    ...whose,
+    ...time,
+    limit: number === 25 ? ('unlimited' as const) : number * (1 + 2 * (WHOSE as readonly object[]).indexOf(whose)),
+    ...(only !== undefined && { for: only }),
+  }))
+
+const definitions: fc.Arbitrary<Definition> = fc
+  .record({
+    // Of each user's own, so that every operation is counted and there is a key.
+    first: limit.map(({ for: _, ...rest }) => ({ ...rest, by: 'user', shared: undefined })),
+    others: fc.array(limit, { maxLength: 6 }),
+    prices: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 3, maxLength: 3 }),
+    large: fc.nat(100),
+  })
+  .map(({ first, others, prices: [get = 1, put = 1, look = 1], large }) => {
+    const limits = Object.fromEntries([first, ...others].map((each, at) => [`limit-${at}`, each]))
+    const priced = (cost: number) => ({ cost, ...(cost === 0 && { free: true }) })
     return {
-      windows,
-      categories: ['read', 'write'],
-      layers,
+      limits,
       operations: {
-        get: { category: 'read', cost: get },
-        look: { category: 'read', cost: look },
-        put: { category: 'write', cost: put },
+        get: { category: 'read', ...priced(get) },
+        look: { category: 'read', ...priced(look) },
+        put: { category: 'write', ...priced(put) },
       },
-      base,
-      plans: { large: { user: { read: row(4) } } },
+      plans: { large: { 'limit-0': large } },
     }
   })
 
-function withoutTeam(policy: Policy): Policy {
-  const { team, ...base } = policy.base
-  return { ...policy, layers: policy.layers.filter(({ name }) => name !== 'team'), base }
+/** The same with each team's limits for everybody: a line in common log format has one name. */
+function withoutTeam({ limits, ...rest }: Definition): Definition {
+  const entries = Object.entries(limits).map(([name, { by, ...each }]) => [
+    name,
+    by === 'team' ? { ...each, shared: 'service' } : { ...each, by },
+  ])
+  return { ...rest, limits: Object.fromEntries(entries) }
 }
 
 interface Drawn {
   readonly laterMs: number
   readonly late: number
   readonly user: number
+  /** 2: the request has no team. */
   readonly team: number
   readonly operation: 'get' | 'put' | 'look'
   readonly cost: number | undefined
@@ -93,7 +110,7 @@ const requests: fc.Arbitrary<Drawn[]> = fc.array(
     laterMs: fc.oneof(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 4 * HOUR })),
     late: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 90_000 })),
     user: fc.nat(4),
-    team: fc.nat(1),
+    team: fc.nat(2),
     operation: fc.constantFrom('get', 'put', 'look'),
     cost: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.nat(9)),
     plan: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.constantFrom('large', 'none')),
@@ -109,11 +126,11 @@ const JUNK = ['', '   ', '{"time": "2026-03-28T20', '[1,2]', '{"user":"ann"}', '
 
 /** Random policies with random logs as NDJSON or in common log format. */
 export const randomLogs: fc.Arbitrary<RandomLog> = fc
-  .record({ policy: policies, requests, isJson: fc.boolean() })
-  .map(({ policy: drawnPolicy, requests: drawn, isJson }) => {
+  .record({ definition: definitions, requests, isJson: fc.boolean() })
+  .map(({ definition: any, requests: drawn, isJson }) => {
     let now = START
-    // A line in common log format has one name.
-    const policy = isJson ? drawnPolicy : withoutTeam(drawnPolicy)
+    const definition = isJson ? any : withoutTeam(any)
+    const policy = parsePolicy(definition)
     const isTeamed = policy.layers.some(({ name }) => name === 'team')
     const lines = drawn.flatMap((each) => {
       now += each.laterMs
@@ -125,6 +142,7 @@ export const randomLogs: fc.Arbitrary<RandomLog> = fc
     const routes = ['--route', 'GET /get* = get', '--route', 'PUT * = put', '--route', '* * = look']
     const subject = isJson && isTeamed ? ['--subject', 'user=user,team=org.team'] : []
     return {
+      definition,
       policy,
       lines,
       options: [...(isJson ? [] : routes), ...subject, '--refund-from', '400', '--time-zone', 'Asia/Shanghai'],
@@ -137,7 +155,7 @@ function requestOf(each: Drawn, at: number, isJson: boolean, isTeamed: boolean):
   return {
     // Common log format knows seconds.
     at: isJson ? at : Math.floor(at / 1_000) * 1_000,
-    subject: isJson && isTeamed ? { user, team: `t${each.team}` } : user,
+    subject: isJson && isTeamed ? { user, team: each.team === 2 ? null : `t${each.team}` } : user,
     operation: each.operation,
     cost: isJson ? each.cost : undefined,
     plan: isJson ? each.plan : undefined,
@@ -153,7 +171,7 @@ function jsonOf(each: Drawn, { at, operation, cost, plan }: Omit<WrittenRequest,
     level: 'info',
     time: times[each.form],
     user: NAMES[each.user],
-    org: { team: `t${each.team}` },
+    org: each.team === 2 ? {} : { team: `t${each.team}` },
     operation,
     cost,
     plan,

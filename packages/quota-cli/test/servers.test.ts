@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota, parsePolicy } from '@scoregw/quota'
 import { redisSettings, redisStore } from '@scoregw/quota-redis'
 import { type RedisServer, redisTests, startCluster, startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
@@ -14,7 +14,18 @@ import { fileOf, removeFiles } from './temporary.ts'
 afterAll(removeFiles)
 
 const SECRET = 'hunter2-secret'
-const POLICY = fileOf(defaultPolicy())
+const DEFINITION = {
+  limits: {
+    reads: { by: 'user', limit: 120, per: '1h', for: 'read' },
+    writes: { by: 'user', limit: 60, per: '1h', for: 'write' },
+    daily: { by: 'user', limit: 1_000, per: '1d' },
+    'team/writes': { by: 'team', limit: 500, per: '1h', for: 'write' },
+    service: { shared: 'service', limit: 1_500, per: '1h', for: 'write' },
+  },
+  operations: { read: {}, write: {} },
+  plans: { 'cloud:pro': { reads: 500 } },
+}
+const POLICY = fileOf(DEFINITION)
 
 describe.runIf(redisTests)('the command line on a Redis', () => {
   let server: RedisServer
@@ -34,9 +45,19 @@ describe.runIf(redisTests)('the command line on a Redis', () => {
     const { code, out, err } = await runCli(['doctor', server.url, '--policy', POLICY])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/0 faults, 0 warnings\n$/)
-    expect((await found(server.url, '--policy', POLICY)).rows?.message).toBe(
-      'of the policy: personal read 1, personal write 2, site read 1, site write 1',
-    )
+    expect((await found(server.url, '--policy', POLICY)).rows?.message).toBe('of the policy: user 2, team 1, service 1')
+  })
+
+  it('doctor shows the stored numbers by limit, of all subjects and of each', async () => {
+    const { out } = await runCli(['doctor', server.url, '--policy', POLICY])
+    const values = out.split('\n').flatMap((line) => /^ok +(?:settings|subject) +(.*)$/.exec(line)?.[1] ?? [])
+    expect(values.toSorted()).toEqual([
+      'team blue: team/writes 45 of 500',
+      'user ann: reads 50 of 500 (plan), writes 45 of 50 (subject), daily 95 of 1,000, plan cloud:pro',
+      'user bo?b: reads 0 of 120, writes 10 of 60, daily 10 of 1,000',
+      'user eve: reads 0 of 120, writes 0 of 60, daily 0 of 1,000, blocked',
+      'version 1, mode normal; service 2,000 instead of 1,500',
+    ])
   })
 
   it('doctor reports settings that lose or evict counters and rows of unknown policies', async () => {
@@ -47,10 +68,10 @@ describe.runIf(redisTests)('the command line on a Redis', () => {
       expect(empty.persistence).toMatchObject({ level: 'warning' })
       expect(empty.keys).toMatchObject({ level: 'warning', message: 'none under {quota}' })
       expect((await runCli(['doctor', bad.url])).code).toBe(1)
-      const other = fileOf({ limit: 5, per: '1h' })
+      const other = fileOf({ limits: { other: { by: 'tenant', limit: 5, per: '1h' } } })
       expect((await found(server.url, '--policy', other)).rows).toMatchObject({
         level: 'warning',
-        message: expect.stringMatching(/^5 rows of layers or categories/),
+        message: expect.stringMatching(/^4 rows that no limit of the policy is by or shared for/),
       })
     } finally {
       await bad.stop()
@@ -72,14 +93,16 @@ describe.runIf(redisTests)('the command line on a Redis', () => {
   it('top shows the heaviest subjects and the shared usage under the settings in force', async () => {
     const { code, out, err } = await runCli(['top', server.url, '--policy', POLICY, '--once'])
     expect([code, err]).toEqual([0, ''])
-    expect(out).toMatch(/ann +personal write 1h +45 +60 +75 % .*\n/)
-    expect(out).toMatch(/site +site write 1h +55 +1,500/)
+    expect(out).toMatch(/ann +writes +45 +50 +90 % .*\n/)
+    expect(out).toMatch(/service +service +55 +2,000/)
     const json = JSON.parse((await runCli(['top', server.url, '--policy', POLICY, '--json'])).out) as Usage
     expect(json).toMatchObject({ rows: 3, isSample: false })
-    expect(json.hottest[0]).toMatchObject({ subject: 'ann', window: '1h', used: 45, limit: 60 })
+    expect(json.hottest[0]).toMatchObject({ layer: 'user', subject: 'ann', name: 'writes', used: 45, limit: 50 })
     expect(json.hottest.map(({ subject }) => subject)).toContain('bo\u0000b')
-    // By the used share of a limit, not by the amount: fifty of many are less than forty-five of sixty.
-    expect(json.hottest.filter(({ window }) => window === '1h').map(({ used }) => used)).toEqual([45, 50, 10])
+    // By the used share of a limit, not by the amount: fifty of five hundred are less than forty-five of fifty.
+    const hourly = json.hottest.filter(({ name }) => ['reads', 'writes'].includes(name))
+    expect(hourly.map(({ used }) => used)).toEqual([45, 10, 50])
+    expect(json.hottest).toContainEqual(expect.objectContaining({ layer: 'team', subject: 'blue', used: 45 }))
     expect(out).not.toContain('\u0000')
   })
 
@@ -93,28 +116,12 @@ describe.runIf(redisTests)('the command line on a Redis', () => {
     expect(out).toContain('nothing is used')
   })
 
-  it('top reads refusals from a metrics page', async () => {
-    const page = [
-      'scoregw_quota_refusals_total{layer="personal",window="1h",category="write"} 12',
-      'scoregw_quota_refusals_total{layer="site",window="1d",category="read"} 0',
-      'scoregw_quota_shadowed_refusals_total{layer="personal",window="1h",category="write"} 99',
-    ]
-    const pages = createServer((request, response) => {
-      response.statusCode = request.url === '/metrics' ? 200 : 404
-      response.end(page.join('\n'))
-    }).listen(0, '127.0.0.1')
-    await once(pages, 'listening')
-    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`
-    try {
-      const top = (url: string) => runCli(['top', server.url, '--policy', POLICY, '--once', '--metrics', url])
-      expect((await top(`${origin}/metrics`)).out).toMatch(/personal write 1h +12/)
-      expect(await top(`${origin}/nothing`)).toMatchObject({
-        code: 3,
-        err: expect.stringContaining('not a metrics page'),
-      })
-    } finally {
-      pages.close()
-    }
+  it('top says how many keys are stored as hashes, since it can’t read their counters', async () => {
+    await fill(server.url, 'hashed', 'u'.repeat(201))
+    const { out } = await runCli(['top', server.url, '--policy', POLICY, '--prefix', 'hashed', '--once'])
+    expect(out).toContain('1 row of keys above 200 bytes not listed')
+    expect(out).not.toContain('sha256')
+    expect(out).toMatch(/blue +team\/writes +45/)
   })
 
   it('top refreshes on a terminal until it is interrupted', async () => {
@@ -140,12 +147,12 @@ describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('the command l
       const url = node?.url ?? ''
       const { Cluster } = await import('ioredis')
       const client = new Cluster([...cluster.seeds])
-      const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client, deadlineMs: 1_000 }) })
-      await quota.consume({ subject: 'ann', operation: 'write', cost: 45 })
+      const quota = createQuota({ policy: parsePolicy(DEFINITION), store: redisStore({ client, deadlineMs: 1_000 }) })
+      await quota.consume({ subject: { user: 'ann', team: null }, operation: 'write', cost: 45 })
       await quota.close()
       client.disconnect()
-      expect((await runCli(['top', url, '--policy', POLICY, '--once'])).out).toMatch(/ann +personal write 1h +45/)
-      expect((await runCli(['doctor', url, '--policy', POLICY])).out).toContain('personal write 1')
+      expect((await runCli(['top', url, '--policy', POLICY, '--once'])).out).toMatch(/ann +writes +45/)
+      expect((await runCli(['doctor', url, '--policy', POLICY])).out).toContain('user 1')
     } finally {
       await cluster.stop()
     }
@@ -212,15 +219,18 @@ describe('servers that can’t be used', () => {
   })
 })
 
-/** Three rows of two users and two of all subjects; an administrator's settings beside them. */
-async function fill(url: string, prefix: string): Promise<void> {
+/** Rows of two users, a team and all; an administrator's settings, also of a user without counters. */
+async function fill(url: string, prefix: string, user = 'ann'): Promise<void> {
   const client = new Redis(url)
   const store = redisStore({ client, prefix, deadlineMs: 1_000 })
-  const quota = createQuota({ policy: defaultPolicy(), store, settingsStore: redisSettings({ client, prefix }) })
-  await quota.consume({ subject: 'ann', operation: 'write', cost: 45 })
-  await quota.consume({ subject: 'bo\u0000b', operation: 'write', cost: 10 })
-  await quota.consume({ subject: 'ann', operation: 'read', cost: 50 })
-  await quota.settings.update({ mode: 'normal' })
+  const policy = parsePolicy(DEFINITION)
+  const quota = createQuota({ policy, store, settingsStore: redisSettings({ client, prefix }) })
+  await quota.consume({ subject: { user, team: 'blue' }, operation: 'write', cost: 45 })
+  await quota.consume({ subject: { user: 'bo\u0000b', team: null }, operation: 'write', cost: 10 })
+  await quota.consume({ subject: { user, team: null }, operation: 'read', cost: 50 })
+  await quota.settings.update({ limits: { service: 2_000 } })
+  await quota.subjects.set({ user }, { plan: 'cloud:pro', limits: { writes: 50 } })
+  await quota.subjects.set({ user: 'eve' }, { blocked: true })
   await quota.close()
   client.disconnect()
 }

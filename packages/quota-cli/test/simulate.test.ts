@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { defaultPolicy } from '@scoregw/quota'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Simulation } from '../src/simulate/result.ts'
 import { type Ran, runCli } from './run-cli.ts'
@@ -9,7 +8,11 @@ import { fileOf, newPath, removeFiles } from './temporary.ts'
 afterAll(removeFiles)
 
 const START = Date.UTC(2026, 7, 6, 12)
-const POLICY = fileOf({ limit: 3, per: '1h' })
+const POLICY = fileOf(perHour(3))
+
+function perHour(limit: number): object {
+  return { limits: { perHour: { by: 'user', limit, per: '1h' } } }
+}
 
 function lineOf(secondsLater: number, user: string, more: object = {}): string {
   return JSON.stringify({ time: new Date(START + secondsLater * 1_000).toISOString(), user, ...more })
@@ -34,19 +37,9 @@ describe('quota simulate', () => {
     expect(simulation).toMatchObject({ lines: 6, requests: 6, from: START, until: START + 50_000 })
     expect(simulation.policies[0]).toMatchObject({
       ...{ requests: 6, admitted: 4, refused: 2, hopeless: 0 },
-      tokens: { charged: 4, refused: 2 },
+      cost: { charged: 4, refused: 2 },
       subjects: { all: 2, refused: 1 },
-      limits: [
-        {
-          layer: 'personal',
-          category: 'all',
-          window: '1h',
-          limit: 3,
-          refusals: 2,
-          subjects: 1,
-          firstAt: START + 30_000,
-        },
-      ],
+      limits: [{ name: 'perHour', unit: 'requests', limit: 3, refusals: 2, subjects: 1, firstAt: START + 30_000 }],
       refusedMost: [{ subject: 'ann', requests: 5, refused: 2, firstRefusedAt: START + 30_000 }],
     })
   })
@@ -54,7 +47,7 @@ describe('quota simulate', () => {
   it('simulate prints tables and a chart', async () => {
     const { code, out } = await runCli(['simulate', POLICY, fileOf(FIVE.join('\n'), 'ndjson')])
     expect(code).toBe(0)
-    for (const part of ['2 refused (40 %) of 5 requests', 'personal all 1h', '░', '█', 'ann', '2026-08-06T12:00:30Z']) {
+    for (const part of ['2 refused (40 %) of 5 requests', 'perHour', '░', '█', 'ann', '2026-08-06T12:00:30Z']) {
       expect(out).toContain(part)
     }
   })
@@ -72,7 +65,7 @@ describe('quota simulate', () => {
   })
 
   it('simulate compares two policies', async () => {
-    const other = fileOf({ limit: 4, per: '1h' })
+    const other = fileOf(perHour(4))
     const log = fileOf(FIVE.join('\n'), 'ndjson')
     const { policies, difference } = await simulated(log, '--against', other)
     expect(policies.map(({ refused }) => refused)).toEqual([2, 1])
@@ -89,8 +82,14 @@ describe('quota simulate', () => {
     await simulated(fileOf(FIVE.join('\n'), 'ndjson'), '--refusals', refusals)
     const lines = readFileSync(refusals, 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { line: 4, at: START + 30_000, subject: 'ann', operation: 'request', window: '1h', resetAt: START + 3_600_000 },
-      { line: 5, at: START + 40_000 },
+      {
+        line: 4,
+        at: START + 30_000,
+        subject: 'ann',
+        operation: 'request',
+        refusedBy: { name: 'perHour', unit: 'requests', limit: 3, used: 3 },
+      },
+      { line: 5, at: START + 40_000, resetAt: START + 3_600_000, retryable: true },
     ])
   })
 
@@ -102,6 +101,25 @@ describe('quota simulate', () => {
     expect(JSON.parse(out)).toMatchObject({ lines: 5, outOfOrder: 3, policies: [{ refused: 2 }] })
   })
 
+  it('simulate leaves out limits of concurrency, and says so', async () => {
+    const policy = fileOf({
+      limits: {
+        perHour: { by: 'user', limit: 3, per: '1h', for: 'request' },
+        atOnce: { by: 'user', concurrency: 1, for: ['request', 'work'] },
+      },
+      operations: { request: {}, work: {} },
+      plans: { pro: { atOnce: 5 } },
+    })
+    const lines = [
+      ...FIVE.map((_, at) => lineOf(at, 'ann', { operation: 'request', plan: 'pro' })),
+      lineOf(9, 'ann', { operation: 'work' }),
+    ]
+    const { code, out } = await runCli(['simulate', policy, fileOf(lines.join('\n'), 'ndjson')])
+    expect(code).toBe(0)
+    expect(out).toContain('2 refused (33.3 %) of 6 requests')
+    expect(out).toContain('limits of concurrency are left out')
+  })
+
   it('simulate doesn’t charge requests that got their tokens back', async () => {
     const log = fileOf(
       [200, 500, 429, 404, 200, 200].map((status, at) => lineOf(at, 'ann', { status })).join('\n'),
@@ -109,6 +127,65 @@ describe('quota simulate', () => {
     )
     expect(refusedOf(await simulated(log))).toBe(3)
     expect(refusedOf(await simulated(log, '--refund-from', '400'))).toBe(1)
+  })
+})
+
+describe('the subject of a logged request', () => {
+  const policy = fileOf({
+    limits: {
+      mine: { by: 'user', limit: 2, per: '1h' },
+      ours: { by: 'team', limit: 3, per: '1h' },
+    },
+  })
+  const people = [
+    { user: 'ann', team: 'blue' },
+    { user: 'ann', team: null },
+    { user: 'ann', team: 'blue' },
+    { team: 'blue' },
+    { user: '', team: 'blue' },
+    { team: 'blue' },
+    {},
+  ]
+  const log = fileOf(people.map((each, at) => JSON.stringify({ time: START + at, ...each })).join('\n'), 'ndjson')
+
+  it('a key may be of any length, and of spaces', async () => {
+    const users = fileOf({ limits: { mine: { by: 'user', limit: 1, per: '1h' } } })
+    const keys = ['k'.repeat(300), ' ', 'k'.repeat(300), ' ', `${'k'.repeat(300)}2`]
+    const lines = keys.map((user, at) => lineOf(at, user)).join('\n')
+    const { code, out } = await runCli(['simulate', users, fileOf(lines, 'ndjson')])
+    expect(code).toBe(0)
+    expect(out).toContain('2 refused (40 %) of 5 requests')
+  })
+
+  it('keys that are absent leave out their limits', async () => {
+    const { out } = await runCli(['simulate', policy, log, '--json', '--subject', 'user=user,team=team'])
+    const { policies, skipped } = JSON.parse(out) as Simulation
+    expect(policies[0]).toMatchObject({
+      admitted: 4,
+      limits: [
+        { name: 'mine', refusals: 1 },
+        { name: 'ours', refusals: 1 },
+      ],
+      refusedMost: [{ subject: { user: 'ann', team: 'blue' } }, { subject: { user: null, team: 'blue' } }],
+    })
+    expect(skipped.reasons).toMatchObject([{ reason: 'no_subject', count: 1 }])
+  })
+
+  it('a request without any key of a policy isn’t decided by it', async () => {
+    const users = fileOf({ limits: { mine: { by: 'user', limit: 2, per: '1h' } } })
+    const options = ['--against', users, '--json', '--subject', 'user=user,team=team']
+    const { out } = await runCli(['simulate', policy, log, ...options])
+    const { policies } = JSON.parse(out) as Simulation
+    expect(policies.map(({ requests, undecided }) => [requests, undecided])).toEqual([
+      [6, 0],
+      [3, 3],
+    ])
+  })
+
+  it('a policy that needs several keys asks for their fields', async () => {
+    const { code, err } = await runCli(['simulate', policy, log])
+    expect(code).toBe(2)
+    expect(err).toContain('--subject user=FIELD,team=FIELD')
   })
 })
 
@@ -124,7 +201,10 @@ describe('the operation of a logged request', () => {
       .join('\n'),
     'ndjson',
   )
-  const policy = fileOf(defaultPolicy())
+  const policy = fileOf({
+    limits: { hourly: { by: 'user', limit: 100, per: '1h' } },
+    operations: { read: { category: 'reads' }, write: {} },
+  })
   const operations = async (...options: readonly string[]): Promise<unknown> => {
     const { out } = await runCli(['simulate', policy, log, '--json', ...options])
     const { policies, unmetered, skipped } = JSON.parse(out) as Simulation
@@ -179,7 +259,7 @@ describe('damaged log lines', () => {
       '{"time":"2026-13-45T00:00:00Z","user":"ann"}',
       lineOf(1, ''),
       lineOf(1, '', { host: '' }),
-      lineOf(1, 'x'.repeat(257)),
+      JSON.stringify({ time: START, user: { name: 'ann' } }),
       lineOf(1, 'ann', { operation: 'fly' }),
       lineOf(1, 'ann', { cost: 1.5 }),
       lineOf(1, 'ann', { cost: -1 }),

@@ -41,11 +41,8 @@ describe('one pacedFetch client', () => {
     async (cost) => {
       const timeline = new Timeline()
       const policy = definePolicy({
-        windows: [{ label: '1m', lengthMs: 60_000 }],
-        categories: ['all'],
-        layers: [{ name: 'user' }],
-        operations: { request: { category: 'all', cost } },
-        base: { user: { all: { '1m': 40 } } },
+        limits: { perMinute: { by: 'user', limit: 40, per: '1m' } },
+        operations: { request: { cost } },
       })
       const quota = createQuota({ policy, clock: { now: () => Date.UTC(2026, 0, 1) + Math.floor(timeline.now()) } })
       const handler = quotaFetch({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(

@@ -1,7 +1,8 @@
 /// <reference path="./workers-runtime.d.ts" />
 import { waitUntil } from 'cloudflare:workers'
 import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
-import { errorText, notDone, type StoreSchema } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
+import { notDone, type StoreSchema } from '@scoregw/quota/store'
 
 /** The binding of a class that extends `QuotaDurableObject`, or one of its jurisdictions. */
 export interface QuotaNamespace {

@@ -1,7 +1,8 @@
 /// <reference path="./workers-runtime.d.ts" />
 import { DurableObject, type DurableObjectStorage } from 'cloudflare:workers'
 import { QuotaError } from '@scoregw/quota'
-import { type EndedHold, errorText, type StoreSchema, type SyncCounters, type SyncStore } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
+import type { EndedHold, StoreSchema, SyncCounters, SyncStore } from '@scoregw/quota/store'
 import { type SqliteConnection, syncSqliteStore } from '@scoregw/quota-sql/sqlite'
 import type { Answered, CounterCall, SettingsCall } from './calls.ts'
 import { StoredSettings } from './stored-settings.ts'

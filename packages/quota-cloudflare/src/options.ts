@@ -1,4 +1,4 @@
-import { type Check, having, textLike } from '@scoregw/quota/options'
+import { type Check, having, textLike } from '@scoregw/quota/internal'
 import type { QuotaNamespace } from './calls.ts'
 
 export function aNamespace(): Check<QuotaNamespace> {

@@ -1,4 +1,4 @@
-import { optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { optionsParser, wholeNumber, withDefault } from '@scoregw/quota/internal'
 import type {
   AsyncSettingsStore,
   SettingsChange,

@@ -1,5 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
-import { keyName, type StoreSchema } from '@scoregw/quota/store'
+import { keyName } from '@scoregw/quota/internal'
+import type { StoreSchema } from '@scoregw/quota/store'
 
 /**
  * Checks that counters can be sharded by the keys of a layer.

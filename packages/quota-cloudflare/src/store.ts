@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { having, optional, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
+import { having, optional, optionsParser, textLike, withDefault } from '@scoregw/quota/internal'
 import type {
   AsyncStore,
   GrowRequest,

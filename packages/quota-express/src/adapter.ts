@@ -1,5 +1,5 @@
-import { ANSWER_HANDLERS, answerHandlerChecks, expressProxyFault, type HttpAdapter } from '@scoregw/quota/http'
-import { optional, textLike } from '@scoregw/quota/options'
+import type { HttpAdapter } from '@scoregw/quota/http'
+import { ANSWER_HANDLERS, answerHandlerChecks, expressProxyFault, optional, textLike } from '@scoregw/quota/internal'
 import type { Request } from 'express'
 
 /** Reads requests of Express. */

@@ -5,7 +5,7 @@ import { answerRefusal } from './in-transaction.ts'
 /**
  * Makes error-handling middleware. Mount it after the routes. It settles requests whose handler failed, even if the
  * client has disconnected. It refunds them, or charges them with `settle: 'failures'`. Settled requests stay as they
- * are. Then it passes the error to the next handler. A refusal of `req.charge()` is answered here.
+ * are. Then it passes the error to the next handler. A refusal of `metered.charge()` is answered here.
  *
  * @example
  * app.use(quotaErrorHandler())

@@ -1,20 +1,33 @@
-export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
-export type {
-  AnonymousMode,
-  Locale,
-  MaybeAsync,
-  MessageTexts,
-  QuotaAnswer,
-  QuotaExceededBody,
-  QuotaLogger,
-  QuotaUnavailableBody,
-  QuotaWarningCode,
-  RequestQuota,
-  SettleMode,
-  UnauthorizedBody,
+export {
+  createQuota,
+  type Decision,
+  definePolicy,
+  memoryStore,
+  money,
+  type Quota,
+  QuotaError,
+  type QuotaLogger,
+  QuotaWarning,
+  type RefusedDecision,
+  type Subject,
+} from '@scoregw/quota'
+export {
+  type AnonymousMode,
+  ipSubject,
+  type Locale,
+  type MaybeAsync,
+  type MessageTexts,
+  QUOTA_HEADER_NAMES,
+  type QuotaAnswer,
+  type QuotaExceededBody,
+  QuotaRefusal,
+  type QuotaUnavailableBody,
+  type QuotaWarningCode,
+  quotaStatusBody,
+  type RequestQuota,
+  type SettleMode,
+  type UnauthorizedBody,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export { quotaErrorHandler } from './error-handler.ts'
 export { type QuotaMiddleware, type QuotaRoutes, quotaMiddleware } from './middleware.ts'
 export type { QuotaAppOptions, QuotaHandler, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'

@@ -1,15 +1,6 @@
-import {
-  type Admission,
-  answerByApplication,
-  answerHandlerOf,
-  calling,
-  type HttpMeter,
-  isPromiseLike,
-  type QuotaAnswer,
-  type QuotaLogger,
-  type RequestQuota,
-  watchResponse,
-} from '@scoregw/quota/http'
+import type { QuotaLogger } from '@scoregw/quota'
+import { type Admission, type HttpMeter, type QuotaAnswer, type RequestQuota, watchResponse } from '@scoregw/quota/http'
+import { answerByApplication, answerHandlerOf, calling, isPromiseLike } from '@scoregw/quota/internal'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { QuotaHandler, QuotaMiddlewareOptions } from './options.ts'
 import { notExpress } from './wrong-use.ts'

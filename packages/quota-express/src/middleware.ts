@@ -1,8 +1,8 @@
-import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Decision, OneOperation, OneUnit } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions, type RequestQuota } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
-import { chargeInTransaction } from './in-transaction.ts'
+import { charge, chargeInTransaction } from './in-transaction.ts'
 import { meterRequests } from './meter-requests.ts'
 import type { QuotaAppOptions, QuotaMiddlewareOptions, QuotaRouteOptions } from './options.ts'
 import { isGivenRequest, withoutOperation } from './wrong-use.ts'
@@ -19,8 +19,8 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
   /**
-   * Lets the handler of a route charge its request in the transaction of the work, by `req.charge(transaction)`. A
-   * refusal is thrown, so that the transaction is rolled back, and answered by {@link quotaErrorHandler}.
+   * Lets the handler of a route charge its request in the transaction of the work, by {@link charge}. A refusal is
+   * thrown, so that the transaction is rolled back, and answered by {@link quotaErrorHandler}.
    *
    * @param overrides options of this route, except those that settle
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault; `store_unsupported` if the store has
@@ -28,7 +28,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * @example
    * app.post('/music', metered.inTransaction('music.upsert'), async (req, res) => {
    *   await db.transaction().execute(async (transaction) => {
-   *     await req.charge(transaction)
+   *     await metered.charge(req, transaction)
    *     await transaction.insertInto('music').values(req.body).execute()
    *   })
    *   res.json({})
@@ -37,7 +37,18 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    */
   inTransaction(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
   /**
-   * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
+   * Charges a request in the transaction of its work. Only on routes with {@link inTransaction}. `req.charge()` is the
+   * same, with its type in `@scoregw/quota-express/augment`.
+   *
+   * @param transaction of the store's kind, such as kysely's `Transaction`
+   * @returns the decision; `undefined` if the request isn't metered
+   * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
+   * @throws {QuotaError} `invalid_options` on other routes
+   */
+  charge(req: Request, transaction: unknown): Promise<Decision<C> | undefined>
+  /**
+   * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered. `req.quota`
+   * is the same, with its type in `@scoregw/quota-express/augment`.
    *
    * @example
    * await metered.of(req)?.commit({ tokens: 812 })
@@ -52,7 +63,7 @@ export interface QuotaMiddleware<Operation extends string = string, C extends Co
 
 /**
  * Makes Express middleware that meters requests. Pass `operation(req)` to meter a whole app, or mount
- * `.operation(name)` per route. An engine from `simpleQuota()` needs no `operation`.
+ * `.operation(name)` per route. A policy with one operation needs no `operation`.
  *
  * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
  * on it is refunded before the head is sent. A refused request gets a 429.
@@ -62,9 +73,9 @@ export interface QuotaMiddleware<Operation extends string = string, C extends Co
  * const metered = quotaMiddleware({ quota, subject: (req) => req.get('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
-export function quotaMiddleware(
-  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
-): QuotaMiddleware<SimpleQuota['operation']>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaMiddlewareOptions<Operation, C> & { readonly quota: OneOperation<C> },
+): QuotaMiddleware<Operation, C>
 export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
   options: QuotaAppOptions<Operation, C>,
 ): QuotaMiddleware<Operation, C>
@@ -82,6 +93,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readon
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
     inTransaction: (name, overrides = {}) => chargeInTransaction(meter.inTransaction(name, ofRequest(overrides))),
+    charge: (req, transaction) => charge(req, transaction) as Promise<Decision<OneUnit> | undefined>,
     of: (req) => (req as unknown as Record<string, RequestQuota<OneUnit, number> | undefined>)[requestPropertyName],
   }
   return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)

@@ -1,5 +1,4 @@
-import { QuotaError } from '@scoregw/quota'
-import type { QuotaLogger } from '@scoregw/quota/http'
+import { QuotaError, type QuotaLogger } from '@scoregw/quota'
 import type { RequestHandler, Response } from 'express'
 
 /**

@@ -28,7 +28,7 @@ async function hungUp(express: (typeof MATRIX)[number]['express'], doFirst: (res
   await once(socket, 'data')
   socket.destroy()
   const result = await committed.promise
-  const used = (await quota.status('u1')).windows.write?.[0]?.used
+  const used = (await quota.status('u1')).limits['personal-write-1h']?.used
   return { result, used, held: (await quota.holds.list('u1')).length, errors: logger.errors }
 }
 

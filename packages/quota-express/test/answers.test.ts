@@ -9,12 +9,12 @@ import {
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
 import express from 'express'
 import { describe, expect, test } from 'vitest'
-import { LateStore, lateQuota, type Operation, syncQuota } from './support/engine.ts'
+import { LateStore, lateQuota, type Operation, syncQuota, type Tokens } from './support/engine.ts'
 import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'
 
 describe.each(MATRIX)('refused requests: $title', ({ express, engine }) => {
-  async function refusing(options: Partial<QuotaAppOptions<Operation>> = {}) {
+  async function refusing(options: Partial<QuotaAppOptions<Operation, Tokens>> = {}) {
     const quota = engine()
     const app = express()
     let worked = 0
@@ -77,7 +77,7 @@ describe.each(MATRIX)('draft-10 fields: $title', ({ express, engine }) => {
     ],
     ['a head written at once', (_: Request, res: Response) => res.writeHead(404, { 'X-A': 'b' }).end(), 10],
   ])('the fields of %s exclude tokens that were given back', async (_, handler, remaining) => {
-    expect((await fieldsOf(handler)).ratelimit).toMatch(new RegExp(`^"personal-1h";r=${remaining};`))
+    expect((await fieldsOf(handler)).ratelimit).toMatch(new RegExp(`^"personal-write-1h";r=${remaining};`))
   })
 })
 

@@ -56,7 +56,7 @@ describe.each(MATRIX)('the middleware next to others: $title', ({ express, engin
       const asked = await ask(`/?status=${status}`, { headers })
       statuses.push(asked.status)
       expect(asked.headers['content-encoding']).toBe('gzip')
-      expect(asked.headers.ratelimit).toContain(`"personal-1h";r=${10 - charged};`)
+      expect(asked.headers.ratelimit).toContain(`"personal-write-1h";r=${10 - charged};`)
       expect(await used(quota)).toBe(charged)
     }
     expect(statuses).toEqual([200, 404, 500, 201])

@@ -25,9 +25,10 @@ const WORDS = /beijing|shanghai|forum/i
 
 it('the bundle of an app with one limit contains nothing of the score gateway', async () => {
   const neutral = await bundleOf(`
-    import { simpleQuota, quotaExceededBody } from '@scoregw/quota'
+    import { createQuota } from '@scoregw/quota'
+    import { quotaExceededBody } from '@scoregw/quota/http'
     import { quotaMiddleware } from '@scoregw/quota-express'
-    export const quota = simpleQuota({ limit: 3, per: '15m' })
+    export const quota = createQuota({ limits: { api: { by: 'user', limit: 3, per: '15m' } } })
     export const metered = quotaMiddleware({ quota, subject: (req) => req.ip })
     export { quotaExceededBody }
   `)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { serve } from './support/server.ts'
 
 const limit = fc.integer({ min: 8, max: 60 })
-const limits = fc.record({ '1m': limit, '5m': limit, '1h': limit })
+const limits = fc.tuple(limit, limit, limit)
 const run = fc.record({
   user: limits,
   everybody: limits,
@@ -27,15 +27,15 @@ test('a client that waits as the RateLimit fields say is never refused and never
   const property = fc.asyncProperty(run, async ({ user, everybody, cost, worksMs }) => {
     const clock = { at: Date.UTC(2026, 7, 6), now: () => clock.at }
     const policy = definePolicy({
-      windows: [
-        { label: '1m', lengthMs: 60_000 },
-        { label: '5m', lengthMs: 300_000 },
-        { label: '1h', lengthMs: 3_600_000 },
-      ],
-      categories: ['call'],
-      layers: [{ name: 'user' }, { name: 'everybody', shared: true }],
-      operations: { call: { category: 'call', cost } },
-      base: { user: { call: user }, everybody: { call: everybody } },
+      limits: {
+        ownMinute: { by: 'user', limit: user[0], per: '1m' },
+        own5Minutes: { by: 'user', limit: user[1], per: '5m' },
+        ownHour: { by: 'user', limit: user[2], per: '1h' },
+        allMinute: { shared: 'everybody', limit: everybody[0], per: '1m' },
+        all5Minutes: { shared: 'everybody', limit: everybody[1], per: '5m' },
+        allHour: { shared: 'everybody', limit: everybody[2], per: '1h' },
+      },
+      operations: { call: { cost } },
     })
     const quota = createQuota({ policy, clock, store: memoryStore({ clock }) })
     const metered = quotaMiddleware({ quota, subject: () => 'u', standardHeaders: 'draft-11' })

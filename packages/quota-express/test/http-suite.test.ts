@@ -34,6 +34,7 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
   const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     plan: (req: Request) => app.plan((name) => req.get(name), plan),
+    limits: (req: Request) => app.limits((name) => req.get(name)),
     cost: (req: Request) => app.cost((name) => req.get(name), cost),
   })
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { postgresTests, startPostgres } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
+import { createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { migrateQuota, postgresStore, sqliteStore } from '@scoregw/quota-sql'
 import express, { type Express } from 'express'
 import { Kysely, PostgresDialect, type SqliteDatabase, SqliteDialect, sql, type Transaction } from 'kysely'
@@ -15,11 +16,8 @@ interface Tables {
 type Db = Kysely<Tables>
 
 const policy = definePolicy({
-  windows: [{ label: '1h' }],
-  categories: ['all'],
-  layers: [{ name: 'user' }],
-  operations: { work: { category: 'all', cost: 1 } },
-  base: { user: { all: { '1h': 2 } } },
+  limits: { perHour: { by: 'user', limit: 2, per: '1h' } },
+  operations: { work: {} },
 })
 
 interface Opened {
@@ -96,7 +94,7 @@ async function appOn({ db, quota }: Opened, after: Work = async () => undefined,
   app.use(quotaErrorHandler())
   app.use(((_error, _req, res, _next) => void res.status(500).json({ error: 'ours' })) as express.ErrorRequestHandler)
   const send = await served(app)
-  const used = async () => (await quota.status('ann')).windows.all?.[0]?.used
+  const used = async () => (await quota.status('ann')).limits.perHour?.used
   const works = async () => (await db.selectFrom('works').select('subject').execute()).length
   return { send, used, works }
 }
@@ -112,7 +110,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 200,
       text: '{"charged":1}',
-      limit: expect.stringMatching(/^"user-1h";r=1;t=\d+$/),
+      limit: expect.stringMatching(/^"perHour";r=1;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([1, 1])
   })
@@ -137,7 +135,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 500,
       text: '{"error":"ours"}',
-      limit: expect.stringMatching(/^"user-1h";r=2;t=\d+$/),
+      limit: expect.stringMatching(/^"perHour";r=2;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([0, 0])
   })
@@ -150,7 +148,7 @@ describe.each(PLACES)('a request that is charged in the transaction of its work,
     expect(await send('/work')).toMatchObject({
       status: 200,
       text: '{"charged":1}',
-      limit: expect.stringMatching(/^"user-1h";r=1;t=\d+$/),
+      limit: expect.stringMatching(/^"perHour";r=1;t=\d+$/),
     })
     expect([await used(), await works()]).toEqual([1, 1])
   })
@@ -188,7 +186,7 @@ describe('routes with inTransaction()', () => {
   })
 
   it('a store without transactions and options that settle are rejected at construction', async () => {
-    const inMemory = createQuota({ policy: defaultPolicy(), store: memoryStore() })
+    const inMemory = createQuota({ policy: scoreGatewayPolicy(), store: memoryStore() })
     const metered = quotaMiddleware({ quota: inMemory, subject: () => 'ann' })
     expect(() => metered.inTransaction('write')).toThrowError(expect.objectContaining({ code: 'store_unsupported' }))
     const { quota } = await onSqlite()

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import type express from 'express'
 import express417 from 'express417'
@@ -8,7 +8,7 @@ import { serve } from './support/server.ts'
 const oldest = express417 as unknown as typeof express
 
 test('the oldest Express of the range admits, settles, refuses, and gets the errors', async () => {
-  const quota = simpleQuota({ limit: 2, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } })
   const app = oldest()
   app.set('env', 'test')
   const subject = ({ query }: express.Request): string => {

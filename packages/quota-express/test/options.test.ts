@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import * as api from '@scoregw/quota-express'
 import { type QuotaMiddlewareOptions, quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
@@ -38,14 +38,17 @@ test('invalid options are reported with every fault', () => {
 })
 
 test('an engine in place of options is recognized, although it has an operation, as options do', () => {
-  const quota = simpleQuota({ limit: 1, per: '1m' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1m' } } })
   expect(caught(() => quotaMiddleware(quota as never)).message).toBe(
     'invalid options of quotaMiddleware(): expected an object, got a value for "quota": write quotaMiddleware({ quota })',
   )
 })
 
 test('a framework that passes no next gets the name of its adapter', () => {
-  const metered = quotaMiddleware({ quota: simpleQuota({ limit: 1, per: '1m' }), subject })
+  const metered = quotaMiddleware({
+    quota: createQuota({ limits: { api: { by: 'user', limit: 1, per: '1m' } } }),
+    subject,
+  })
   const called = metered as unknown as (context: object, next: () => void) => void
   expect(caught(() => called({ req: {} }, () => undefined))).toMatchObject({
     code: 'invalid_options',
@@ -70,8 +73,8 @@ test('a route rejects options of the middleware and unknown operations', () => {
 
 test.each([
   ['keyGenerator', /use subject\(request\)/],
-  ['windowMs', /windows are part of the policy/],
-  ['skipFailedRequests', /get their tokens back/],
+  ['windowMs', /write it in `limits`, by name/],
+  ['skipFailedRequests', /are refunded/],
   ['anonymus', /did you mean "anonymous"\?/],
   ['standardheaders', /did you mean "standardHeaders"\?/],
   ['nonsense', /^unknown key/],
@@ -81,7 +84,10 @@ test.each([
 })
 
 test.each(BOTH)('an engine with one operation needs no operation option, with $title', async ({ express }) => {
-  const metered = quotaMiddleware({ quota: simpleQuota({ limit: 2, per: '1h' }), subject })
+  const metered = quotaMiddleware({
+    quota: createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } }),
+    subject,
+  })
   const app = express()
   app.use(metered)
   app.get('/named', metered.operation('request'))
@@ -147,13 +153,13 @@ test('the package exports these values', () => {
       "QuotaRefusal",
       "QuotaWarning",
       "createQuota",
-      "defaultPolicy",
+      "definePolicy",
       "ipSubject",
       "memoryStore",
+      "money",
       "quotaErrorHandler",
       "quotaMiddleware",
       "quotaStatusBody",
-      "simpleQuota",
     ]
   `)
 })

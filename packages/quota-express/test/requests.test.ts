@@ -3,12 +3,12 @@ import { createQuota } from '@scoregw/quota'
 import { ipSubject, type QuotaAppOptions, quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import { describe, expect, test } from 'vitest'
-import { listening, type Operation, policy, syncQuota, used } from './support/engine.ts'
+import { listening, type Operation, syncQuota, type Tokens, used } from './support/engine.ts'
 import { MATRIX } from './support/matrix.ts'
 import { latch, serve } from './support/server.ts'
 
 describe.each(MATRIX)('metered requests: $title', ({ express, engine }) => {
-  async function setUp(options: Partial<QuotaAppOptions<Operation>> = {}) {
+  async function setUp(options: Partial<QuotaAppOptions<Operation, Tokens>> = {}) {
     const quota = engine()
     const app = express()
     app.use(express.json())
@@ -169,10 +169,13 @@ test('quotaErrorHandler() passes errors of unmetered requests on', async () => {
 })
 
 test('an address is metered in each of several non-shared layers', async () => {
-  const base = policy()
-  const team = { name: 'team', scope: 'Team', shared: false }
   const quota = createQuota({
-    policy: { ...base, layers: [...base.layers, team], base: { ...base.base, team: base.base.personal! } },
+    limits: {
+      personal: { by: 'personal', limit: 9, per: '1h' },
+      team: { by: 'team', limit: 9, per: '1h' },
+      everybody: { shared: 'site', limit: 9, per: '1h' },
+    },
+    operations: { save: {} },
   })
   const app = express()
   app.use(quotaMiddleware({ quota, anonymous: 'ip', operation: () => 'save' }))
@@ -207,7 +210,7 @@ test.each([
 
 describe('misconfiguration warnings', () => {
   async function warned(
-    setUp: (options: QuotaAppOptions<Operation>) => express.Express,
+    setUp: (options: QuotaAppOptions<Operation, Tokens>) => express.Express,
     headers: Record<string, string> = {},
     validate = true,
   ) {
@@ -244,7 +247,7 @@ describe('misconfiguration warnings', () => {
     expect(codes).toEqual(['property_taken'])
   })
 
-  const byAddress = (trust: unknown) => (options: QuotaAppOptions<Operation>) => {
+  const byAddress = (trust: unknown) => (options: QuotaAppOptions<Operation, Tokens>) => {
     const app = express()
     if (trust !== undefined) app.set('trust proxy', trust)
     return app.use(quotaMiddleware({ ...options, subject: () => null, anonymous: 'ip' }))

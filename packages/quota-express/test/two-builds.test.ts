@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import type * as adapter from '@scoregw/quota-express'
 import { build } from 'esbuild'
@@ -33,7 +33,7 @@ test.each([
   ['made by the adapter', false],
 ])('an engine of one build waits behind an adapter of another, in a queue %s', async (_, isMade) => {
   const { quotaMiddleware, QuotaError } = await commonJs()
-  const quota = simpleQuota({ limit: 1, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } })
   if (isMade) waitingQueue(quota, { maxWaiting: 1 })
   let waiting = 0
   quota.on('waiting', ({ size }) => {

@@ -5,21 +5,17 @@ import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'
 
 const policy = definePolicy({
-  units: ['requests', 'tokens'],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-  operations: { complete: { category: 'chat', cost: { requests: 1, tokens: 100 } } },
-  base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000 } } },
+  limits: {
+    calls: { by: 'user', limit: 10, per: '1m' },
+    tokens: { by: 'user', limit: 1_000, of: 'tokens', per: '1m' },
+  },
+  operations: { complete: { cost: { tokens: 100 } } },
 })
 
 describe.each([MATRIX[0]!, MATRIX[2]!])('Express with several units: $title', ({ express }) => {
   test('a handler commits amounts by unit, and a failure gives each unit back', async () => {
     const quota = createQuota({ policy })
-    const used = () => quota.statusSync('ann').windows.chat?.map((each) => each.used)
+    const used = () => Object.values(quota.statusSync('ann').limits).map((each) => each.used)
     const metered = quotaMiddleware({ quota, subject: () => 'ann', settle: 'end', cost: () => ({ tokens: 400 }) })
     const app = express()
     app.get('/done', metered.operation('complete'), async (req, res) => {

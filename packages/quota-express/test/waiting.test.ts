@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import express from 'express'
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 
 /** The requests that wait, and how to let one go. */
 function limited() {
-  const quota = simpleQuota({ limit: 1, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } })
   const queue = waitingQueue(quota, { maxWaiting: 1 })
   const waiting = (count: number): Promise<void> =>
     vi.waitFor(() => expect(queue.size).toBe(count), { timeout: 15_000, interval: 5 })
@@ -53,7 +53,7 @@ test('a waiting client that disconnects leaves the queue and is charged nothing'
   await expect(leaves).rejects.toThrow()
   await waiting(0)
   await quota.reset('u1')
-  expect((await quota.status('u1')).windows.all?.[0]?.used).toBe(0)
+  expect(Object.values((await quota.status('u1')).limits)[0]?.used).toBe(0)
 })
 
 test('a request that waited for maxWaitMs is refused as without a queue', async () => {

@@ -1,5 +1,12 @@
-import { ANSWER_HANDLERS, answerHandlerChecks, fastifyProxyFault, type HttpAdapter } from '@scoregw/quota/http'
-import { oneOf, optional, textLike } from '@scoregw/quota/options'
+import type { HttpAdapter } from '@scoregw/quota/http'
+import {
+  ANSWER_HANDLERS,
+  answerHandlerChecks,
+  fastifyProxyFault,
+  oneOf,
+  optional,
+  textLike,
+} from '@scoregw/quota/internal'
 import type { FastifyRequest } from 'fastify'
 
 /** Reads requests of Fastify. */

@@ -1,14 +1,28 @@
-export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
-export type {
-  AnonymousMode,
-  MaybeAsync,
-  QuotaAnswer,
-  QuotaLogger,
-  QuotaWarningCode,
-  RequestQuota,
-  SettleMode,
+export {
+  createQuota,
+  type Decision,
+  definePolicy,
+  memoryStore,
+  money,
+  type Quota,
+  QuotaError,
+  type QuotaLogger,
+  QuotaWarning,
+  type RefusedDecision,
+  type Subject,
+} from '@scoregw/quota'
+export {
+  type AnonymousMode,
+  ipSubject,
+  type MaybeAsync,
+  QUOTA_HEADER_NAMES,
+  type QuotaAnswer,
+  QuotaRefusal,
+  type QuotaWarningCode,
+  quotaStatusBody,
+  type RequestQuota,
+  type SettleMode,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export { charge, quotaOf } from './in-transaction.ts'
 export type { QuotaFastifyOptions, QuotaHandler, QuotaRouteConfig, QuotaRouteOptions } from './options.ts'
 export { quotaFastify } from './plugin.ts'

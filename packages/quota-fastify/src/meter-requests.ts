@@ -1,14 +1,5 @@
-import {
-  type Admission,
-  answerByApplication,
-  answerHandlerOf,
-  calling,
-  Exchange,
-  type HttpMeter,
-  isPromiseLike,
-  type QuotaAnswer,
-  watchResponse,
-} from '@scoregw/quota/http'
+import { type Admission, Exchange, type HttpMeter, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
+import { answerByApplication, answerHandlerOf, calling, isPromiseLike } from '@scoregw/quota/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { QuotaFastifyOptions, QuotaHandler } from './options.ts'
 

@@ -1,5 +1,5 @@
-import type { Counting, Decision, Quota, SimpleQuota } from '@scoregw/quota'
-import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
+import type { Counting, Quota } from '@scoregw/quota'
+import type { HttpMeterOptions, QuotaAnswer, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
@@ -45,7 +45,7 @@ export type QuotaRouteConfig = string | false | (OperationOfRoute & Partial<Quot
 interface OperationOfRoute {
   readonly operation?: string
   /**
-   * Whether the handler charges its request in the transaction of the work, by `request.charge(transaction)`. A refusal
+   * Whether the handler charges its request in the transaction of the work, by `charge(request, transaction)`. A refusal
    * is thrown, so that the transaction is rolled back, and answered when it leaves the handler. Options that settle are
    * then invalid. Loading fails with `store_unsupported` if the store has no transactions.
    *
@@ -59,7 +59,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
   extends Omit<HttpMeterOptions<FastifyRequest, Operation>, 'quota'>,
     FastifyOptions {
   /** The engine that decides. */
-  readonly quota: Quota<Operation, Counting> | SimpleQuota
+  readonly quota: Quota<Operation, Counting>
   /**
    * The property of a metered request that holds its `RequestQuota`. In a route's `config` it names the operation.
    *
@@ -72,23 +72,4 @@ export interface QuotaFastifyOptions<Operation extends string = string>
    * @default 'preHandler'
    */
   readonly hook?: 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler' | undefined
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The operation to charge for this route. */
-    quota?: QuotaRouteConfig
-  }
-  interface FastifyRequest {
-    /** The quota of a metered request. */
-    quota: RequestQuota | null
-    /**
-     * Charges this request in the transaction of its work. Only there on routes with `inTransaction` in `config.quota`.
-     *
-     * @param transaction of the store's kind, such as kysely's `Transaction`
-     * @returns the decision; `undefined` if the request isn't metered
-     * @throws {QuotaRefusal} if it is refused: let it leave the transaction, which is then rolled back
-     */
-    charge(transaction: unknown): Promise<Decision | undefined>
-  }
 }

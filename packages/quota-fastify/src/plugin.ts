@@ -112,7 +112,7 @@ function configOf(request: Partial<Pick<FastifyRequest, 'routeOptions'>>): objec
 
 /**
  * Fastify plugin that meters requests of the scope that registers it. Each route is the operation that its
- * `config.quota` names. With `operation(request)`, or with an engine from `simpleQuota()`, all routes are metered.
+ * `config.quota` names. With `operation(request)`, or with a policy that has one operation, all routes are metered.
  *
  * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
  * on it is refunded before the head is sent. A refused request gets a 429.

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import type fastify from 'fastify'
 import type { FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ test.each([
   ['4.0.3', fastify403 as unknown as typeof fastify],
   ['4', fastify4 as unknown as typeof fastify],
 ])('Fastify %s admits, settles, refuses, and gets the errors', async (_, make) => {
-  const quota = simpleQuota({ limit: 2, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } })
   const app = make({ forceCloseConnections: true })
   onTestFinished(() => app.close())
   const subject = ({ url }: FastifyRequest): string => {

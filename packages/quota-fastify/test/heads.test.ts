@@ -1,19 +1,20 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
+import { createQuota, memoryStore } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 
-const POLICY = '"personal-1h";q=120;w=3600'
+const POLICY = '"personal-read-1h";q=120;qu="tokens";w=3600'
 
 const clock = { now: () => Date.UTC(2026, 7, 6, 14, 6, 26) }
 /** What a hook behind the head saw of its fields. */
 let seen: unknown
 
 async function app(): Promise<FastifyInstance> {
-  const quota = createQuota({ policy: defaultPolicy(), clock, store: memoryStore({ clock }) })
+  const quota = createQuota({ policy: scoreGatewayPolicy(), clock, store: memoryStore({ clock }) })
   const served = fastify()
   const subject = ({ url }: { readonly url: string }) => url
   await served.register(quotaFastify, { quota, subject, operation: () => 'read', standardHeaders: 'draft-10' })
@@ -57,7 +58,7 @@ test.each([
   ['/unusual', 'with fields of two kinds', ''],
 ])('each RateLimit field of %s is one header line, served or injected', async (path, body, others) => {
   const { answer, text } = await asked(path)
-  const limit = `${others}"personal-1h";r=119;t=3600`
+  const limit = `${others}"personal-read-1h";r=119;t=3600`
   const [policyLine] = linesOf(answer, 'ratelimit-policy')
   expect(linesOf(answer, 'ratelimit')).toEqual([expect.stringContaining(limit)])
   expect(linesOf(answer, 'ratelimit-policy')).toEqual([expect.stringContaining(POLICY)])
@@ -65,6 +66,6 @@ test.each([
   expect(seen).toBe(linesOf(answer, 'ratelimit')[0])
   const injected = await served.inject({ url: path, headers: { 'x-again': 'yes' } })
   expect(injected.headers['ratelimit-policy']).toBe(policyLine)
-  expect(injected.headers.ratelimit).toContain('"personal-1h";r=118;t=3600')
+  expect(injected.headers.ratelimit).toContain('"personal-read-1h";r=118;t=3600')
   expect(injected.body).toBe(body)
 })

@@ -24,7 +24,8 @@ function headerOf({ headers }: FastifyRequest): (name: string) => string | undef
 
 function settingsOf(app: HttpApp, { cost, plan, ...settings }: HttpRouteSettings = {}) {
   const planOf = (request: FastifyRequest) => app.plan(headerOf(request), plan)
-  return { ...settings, plan: planOf, cost: (request: FastifyRequest) => app.cost(headerOf(request), cost) }
+  const limits = (request: FastifyRequest) => app.limits(headerOf(request))
+  return { ...settings, limits, plan: planOf, cost: (request: FastifyRequest) => app.cost(headerOf(request), cost) }
 }
 
 /** Routes of the suite on an app of Fastify, each with its operation in its `config`. */

@@ -1,5 +1,6 @@
 import compress from '@fastify/compress'
-import { createQuota, defaultPolicy, memoryStore, type Quota, simpleQuota } from '@scoregw/quota'
+import { createQuota, memoryStore, type Quota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { type QuotaFastifyOptions, quotaFastify } from '@scoregw/quota-fastify'
 import fastify, {
   type FastifyInstance,
@@ -17,7 +18,7 @@ const subject = ({ headers: fields }: FastifyRequest) => fields['x-user']?.toStr
 
 function engine(): Quota<'read' | 'write'> {
   const clock = { now: () => Date.UTC(2026, 7, 6, 14, 6, 26) }
-  return createQuota({ policy: defaultPolicy(), clock, store: memoryStore({ clock }) })
+  return createQuota({ policy: scoreGatewayPolicy(), clock, store: memoryStore({ clock }) })
 }
 
 function app(trustProxy?: FastifyServerOptions['trustProxy']): FastifyInstance {
@@ -32,7 +33,7 @@ function scope(body: FastifyPluginAsync): FastifyPluginAsync {
 }
 
 async function used(quota: Quota, category: 'read' | 'write' = 'read', user = 'u1'): Promise<number> {
-  return (await quota.status(user)).windows[category]![0]!.used
+  return (await quota.status(user)).limits[`personal-${category}-1h`]!.used
 }
 
 /** Answers with the status that its query names, or fails. */
@@ -45,7 +46,10 @@ async function asAsked(request: FastifyRequest, reply: FastifyReply): Promise<st
 
 test('an engine with one operation meters every Fastify route that doesn’t opt out', async () => {
   const served = app()
-  await served.register(quotaFastify, { quota: simpleQuota({ limit: 1, per: '1h' }), subject })
+  await served.register(quotaFastify, {
+    quota: createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } }),
+    subject,
+  })
   served.get('/', asAsked)
   served.get('/free', { config: { quota: false } }, asAsked)
   const statuses: number[] = []
@@ -56,7 +60,7 @@ test('an engine with one operation meters every Fastify route that doesn’t opt
 })
 
 test('a route of an engine with one operation may set options without naming it', async () => {
-  const quota = simpleQuota({ limit: 5, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 5, per: '1h' } } })
   const served = app()
   await served.register(quotaFastify, { quota, subject })
   served.get('/', { config: { quota: { cost: 3 } } }, asAsked)
@@ -83,7 +87,7 @@ test('invalid plugin options reject the registration and don’t end the process
 
 test('a plugin that was called instead of registered says how to register it', () => {
   const call = quotaFastify as unknown as (options: object) => void
-  expect(() => call({ quota: simpleQuota({ limit: 1, per: '1m' }) })).toThrow(
+  expect(() => call({ quota: createQuota({ limits: { api: { by: 'user', limit: 1, per: '1m' } } }) })).toThrow(
     expect.objectContaining({
       code: 'invalid_options',
       message: expect.stringContaining('app.register(quotaFastify, {'),

@@ -1,6 +1,6 @@
 import { connect, constants } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import fastify from 'fastify'
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 
 /** The requests that wait, and how to let one go. */
 function limited() {
-  const quota = simpleQuota({ limit: 1, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } })
   const queue = waitingQueue(quota, { maxWaiting: 1 })
   const waiting = (count: number): Promise<void> =>
     vi.waitFor(() => expect(queue.size).toBe(count), { timeout: 15_000, interval: 5 })

@@ -1,5 +1,6 @@
-import { QuotaError } from '@scoregw/quota'
-import { noResponse, type QuotaAnswer, type QuotaLogger } from '@scoregw/quota/http'
+import { QuotaError, type QuotaLogger } from '@scoregw/quota'
+import type { QuotaAnswer } from '@scoregw/quota/http'
+import { noResponse } from '@scoregw/quota/internal'
 
 /** Makes a JSON response. */
 export function answerResponse({ status, headers, content, contentType }: QuotaAnswer): Response {

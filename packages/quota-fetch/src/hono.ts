@@ -1,7 +1,25 @@
-export type { Decision, Quota, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
-export type { QuotaAnswer, QuotaLogger, QuotaWarningCode, RequestQuota } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaRefusal, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
+export {
+  createQuota,
+  type Decision,
+  definePolicy,
+  memoryStore,
+  money,
+  type Quota,
+  QuotaError,
+  type QuotaLogger,
+  QuotaWarning,
+  type RefusedDecision,
+  type Subject,
+} from '@scoregw/quota'
+export {
+  ipSubject,
+  QUOTA_HEADER_NAMES,
+  type QuotaAnswer,
+  QuotaRefusal,
+  type QuotaWarningCode,
+  quotaStatusBody,
+  type RequestQuota,
+} from '@scoregw/quota/http'
 export {
   type HonoHandler as QuotaHandler,
   type HonoRouteOptions as QuotaRouteOptions,

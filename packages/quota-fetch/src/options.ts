@@ -1,7 +1,14 @@
 import type { Counting, OneUnit } from '@scoregw/quota'
-import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMode } from '@scoregw/quota/http'
+import type {
+  HttpMeterOptions,
+  MaybeAsync,
+  QuotaAnswer,
+  RequestLimits,
+  RouteOptions,
+  SettleMode,
+} from '@scoregw/quota/http'
 
-type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
+type FunctionNames = 'subject' | 'cost' | 'plan' | 'limits' | 'skip'
 
 /** A function of the handler's arguments: the request, and any others that the framework passes. */
 type OfCall<T> = (request: Request, ...args: never[]) => T
@@ -19,8 +26,8 @@ export type QuotaHandler<Status extends QuotaAnswer['status'] = 429> = (
 /** Options that a single route can set. */
 export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<RouteOptions<Request, C>, FunctionNames> {
   /**
-   * Returns the subject: a string, or an object with a key per layer if several layers aren't shared. For `undefined`
-   * and `null` see {@link anonymous}. Never use data that a client can choose freely.
+   * Returns the subject: a string, or an object with a key for each `by` if limits have several. For `undefined`, `null`
+   * and blank keys see {@link anonymous}. Never use data that a client can choose freely.
    */
   readonly subject?: OfCall<ReturnType<NonNullable<RouteOptions<Request, C>['subject']>>> | undefined
   /**
@@ -32,6 +39,11 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
   readonly cost?: C['cost'] | OfCall<MaybeAsync<C['cost'] | undefined>> | undefined
   /** The subject's plan; `undefined`: no plan. A plan in the subject's stored settings takes precedence. */
   readonly plan?: C['names']['plan'] | OfCall<MaybeAsync<C['names']['plan'] | undefined>> | undefined
+  /**
+   * Numbers of the subject's own limits from your data, by name; `undefined` and `null`: none. Numbers in the subject's
+   * stored settings take precedence.
+   */
+  readonly limits?: RequestLimits<C> | OfCall<MaybeAsync<RequestLimits<C> | null | undefined>> | undefined
   /**
    * Return `true` to leave a request unmetered.
    *

@@ -1,18 +1,20 @@
 import { type Counting, type Decision, type OneUnit, QuotaError } from '@scoregw/quota'
 import {
   type Admission,
-  ANSWER_HANDLERS,
-  answerHandlerChecks,
-  answerHandlerOf,
   Exchange,
   type HttpAdapter,
   HttpMeter,
-  isPromiseLike,
-  type MeteredRequest,
   type QuotaAnswer,
   QuotaRefusal,
   type RequestQuota,
 } from '@scoregw/quota/http'
+import {
+  ANSWER_HANDLERS,
+  answerHandlerChecks,
+  answerHandlerOf,
+  isPromiseLike,
+  type MeteredRequest,
+} from '@scoregw/quota/internal'
 import { answerResponse, goneResponse, misused, ownResponse } from './answer-response.ts'
 import { type Charge, chargeOf } from './charge.ts'
 import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
@@ -222,7 +224,7 @@ function notWrapped(meter: HttpMeter<Call>): Response {
 }
 
 /** The options that are called with the handler's arguments. */
-const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
+const OF_CALLS = ['subject', 'cost', 'plan', 'limits', 'skip', 'operation', 'address', 'locale']
 
 /** Adapts these options to a single argument, as the shared code calls them. */
 function ofCall(options: object): object {

@@ -1,4 +1,5 @@
-import { type MeteredRequest, type NamedFields, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
+import type { RateLimitFields } from '@scoregw/quota/http'
+import { type MeteredRequest, type NamedFields, watchedStream } from '@scoregw/quota/internal'
 
 /** What determines a settlement, apart from the status. */
 export interface Settling {

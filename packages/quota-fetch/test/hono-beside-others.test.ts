@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
+import { createQuota, memoryStore } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
@@ -11,7 +12,7 @@ const LONG = 'a'.repeat(5_000)
 
 function engine() {
   const clock = { now: () => Date.UTC(2026, 7, 6, 14, 6, 26) }
-  return createQuota({ policy: defaultPolicy(), clock, store: memoryStore({ clock }) })
+  return createQuota({ policy: scoreGatewayPolicy(), clock, store: memoryStore({ clock }) })
 }
 
 function asAsked(c: Context): Response {
@@ -50,7 +51,7 @@ test.each([
     const answer = await ask(`/?status=${status}`)
     const isWhole = (await answer.text()) === LONG
     const left = answer.headers.get('ratelimit')?.split(';')[1]
-    const used = (await quota.status('u1')).windows.read?.[0]?.used
+    const used = (await quota.status('u1')).limits['personal-read-1h']?.used
     seen.push([answer.status, answer.headers.get('content-encoding'), isWhole, left, used])
   }
   expect(seen).toEqual([
@@ -76,8 +77,8 @@ test.each([
     await hono.request('/', { headers: { 'x-user': 'u1' } }),
   ]
   for (const answer of answers) {
-    expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-1h";r=11\d;/)
-    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-1h";q=120;/)
+    expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-read-1h";r=11\d;/)
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-read-1h";q=120;/)
   }
   expect(JSON.stringify([...new Headers(headers)])).toBe(before)
 })
@@ -87,7 +88,7 @@ test('a head that Node sends immediately has the RateLimit fields', async () => 
   const ask = await asking(new Hono().get('/', metered, () => new Response('x', { headers: { Expect: 'nothing' } })))
   const { headers } = await ask('/')
   expect(headers.get('expect')).toBe('nothing')
-  expect(headers.get('ratelimit')).toMatch(/^"personal-1h";r=119;/)
+  expect(headers.get('ratelimit')).toMatch(/^"personal-read-1h";r=119;/)
 })
 
 test('nested Hono apps meter their own requests', async () => {
@@ -99,7 +100,11 @@ test('nested Hono apps meter their own requests', async () => {
   const seen: unknown[] = []
   for (const path of ['/a/b/deep?status=200', '/a/b/deep?status=409', '/a/plain?status=200', '/a/b/nothing']) {
     const { status, headers } = await ask(path)
-    seen.push([status, headers.get('ratelimit')?.split(';')[1], (await quota.status('u1')).windows.read?.[0]?.used])
+    seen.push([
+      status,
+      headers.get('ratelimit')?.split(';')[1],
+      (await quota.status('u1')).limits['personal-read-1h']?.used,
+    ])
   }
   expect(seen).toEqual([
     [200, 'r=119', 1],

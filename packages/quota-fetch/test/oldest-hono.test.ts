@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
 import type { Context, Hono } from 'hono'
 import { Hono as Hono40 } from 'hono40'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const Oldest = Hono40 as unknown as typeof Hono
 
 test('the oldest Hono of the range admits, settles, refuses, and gets the errors', async () => {
-  const quota = simpleQuota({ limit: 2, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } })
   const app = new Oldest()
   const subject = (c: Context): string => {
     if (c.req.query('user') === 'bad') throw new Error('no such user')

@@ -5,19 +5,15 @@ import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 
 const policy = definePolicy({
-  units: ['requests', 'tokens'],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-  operations: { complete: { category: 'chat', cost: { requests: 1, tokens: 100 } } },
-  base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000 } } },
+  limits: {
+    calls: { by: 'user', limit: 10, per: '1m' },
+    tokens: { by: 'user', limit: 1_000, of: 'tokens', per: '1m' },
+  },
+  operations: { complete: { cost: { tokens: 100 } } },
 })
 
 function used(quota: ReturnType<typeof engine>) {
-  return quota.statusSync('ann').windows.chat?.map((each) => each.used)
+  return Object.values(quota.statusSync('ann').limits).map((each) => each.used)
 }
 
 function engine() {

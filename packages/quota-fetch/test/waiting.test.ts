@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest'
 
 /** The requests that wait, and how to let one go. */
 function limited() {
-  const quota = simpleQuota({ limit: 1, per: '1h' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } })
   const queue = waitingQueue(quota, { maxWaiting: 1 })
   const waiting = (count: number): Promise<void> =>
     vi.waitFor(() => expect(queue.size).toBe(count), { timeout: 15_000, interval: 5 })

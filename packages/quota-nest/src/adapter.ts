@@ -1,12 +1,6 @@
 import type { Decision } from '@scoregw/quota'
-import {
-  expressProxyFault,
-  fastifyProxyFault,
-  type HttpAdapter,
-  type NodeRequest,
-  type NodeResponse,
-  type ProxyFault,
-} from '@scoregw/quota/http'
+import type { HttpAdapter, NodeRequest, NodeResponse } from '@scoregw/quota/http'
+import { expressProxyFault, fastifyProxyFault, type ProxyFault } from '@scoregw/quota/internal'
 
 /** The properties that Express and Fastify requests have in common. */
 export interface NestRequest {

@@ -14,11 +14,11 @@ import {
   type AdmittedRequest,
   Exchange,
   type HttpMeter,
-  isPromiseLike,
   type NodeResponse,
   type QuotaAnswer,
   watchResponse,
 } from '@scoregw/quota/http'
+import { isPromiseLike } from '@scoregw/quota/internal'
 import { type ChargeInTransaction, type NestRequest, rawOf } from './adapter.ts'
 import { QuotaMeters } from './meters.ts'
 

@@ -1,14 +1,25 @@
-export type { Decision, RefusedDecision, Subject } from '@scoregw/quota'
-export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from '@scoregw/quota'
-export type {
-  AnonymousMode,
-  MaybeAsync,
-  QuotaAnswer,
-  QuotaLogger,
-  QuotaWarningCode,
-  SettleMode,
+export {
+  createQuota,
+  type Decision,
+  definePolicy,
+  memoryStore,
+  money,
+  QuotaError,
+  type QuotaLogger,
+  QuotaWarning,
+  type RefusedDecision,
+  type Subject,
+} from '@scoregw/quota'
+export {
+  type AnonymousMode,
+  ipSubject,
+  type MaybeAsync,
+  QUOTA_HEADER_NAMES,
+  type QuotaAnswer,
+  type QuotaWarningCode,
+  quotaStatusBody,
+  type SettleMode,
 } from '@scoregw/quota/http'
-export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export type { NestRequest } from './adapter.ts'
 export { Charge, Quota, RequestQuota } from './decorators.ts'
 export { QuotaException, QuotaGuard } from './guard.ts'

@@ -1,5 +1,5 @@
 import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
-import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Quota } from '@scoregw/quota'
 import type { HttpMeterOptions, RouteOptions } from '@scoregw/quota/http'
 import type { NestRequest } from './adapter.ts'
 
@@ -10,7 +10,7 @@ export interface QuotaModuleOptions<
   C extends Counting = Counting,
 > extends Omit<HttpMeterOptions<Request, Operation, C>, 'quota'> {
   /** The engine that decides. */
-  readonly quota: Quota<Operation, C> | SimpleQuota
+  readonly quota: Quota<Operation, C>
 }
 
 /** The options of `QuotaModule.forRootAsync()`. */

@@ -32,7 +32,8 @@ function headerOf({ headers }: NestRequest): (name: string) => string | undefine
 
 function settingsOf(app: HttpApp, { cost, plan, ...settings }: HttpRouteSettings = {}) {
   const planOf = (request: NestRequest) => app.plan(headerOf(request), plan)
-  return { ...settings, plan: planOf, cost: (request: NestRequest) => app.cost(headerOf(request), cost) }
+  const limits = (request: NestRequest) => app.limits(headerOf(request))
+  return { ...settings, limits, plan: planOf, cost: (request: NestRequest) => app.cost(headerOf(request), cost) }
 }
 
 /** A controller of one route of the suite. */

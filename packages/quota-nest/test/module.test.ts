@@ -1,3 +1,4 @@
+import { createQuota, definePolicy, memoryStore } from '@scoregw/quota'
 import 'reflect-metadata'
 import {
   type ArgumentsHost,
@@ -18,10 +19,8 @@ import {
 import { type AbstractHttpAdapter, APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { definePolicy, memoryStore, simpleQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import {
-  createQuota,
   InjectQuota,
   type NestRequest,
   Quota,
@@ -33,11 +32,8 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const policy = definePolicy({
-  windows: [{ label: '1h' }],
-  categories: ['all'],
-  layers: [{ name: 'user' }],
-  operations: { read: { category: 'all', cost: 1 }, write: { category: 'all', cost: 3 } },
-  base: { user: { all: { '1h': 4 } } },
+  limits: { perHour: { by: 'user', limit: 4, per: '1h' } },
+  operations: { read: {}, write: { cost: 3 } },
 })
 
 interface User extends NestRequest {
@@ -143,8 +139,8 @@ describe('QuotaModule', () => {
       }
       async read(own: RequestQuota): Promise<object> {
         await own.commit(0)
-        const { windows } = await this.engine.status('ann')
-        return { cost: own.decision.cost, used: windows.all?.[0]?.used }
+        const { limits } = await this.engine.status('ann')
+        return { cost: own.decision.cost, used: Object.values(limits)[0]?.used }
       }
     }
     controller('status', { read: [Quota('write')] }, Status as Type)
@@ -160,10 +156,10 @@ describe('QuotaModule', () => {
   })
 
   it('a global guard meters every route of an engine with one operation, and decorated ones once', async () => {
-    const engine = simpleQuota({ limit: 2, per: '1h' })
+    const engine = createQuota({ limits: { api: { by: 'user', limit: 2, per: '1h' } } })
     const warnings: string[] = []
     const logger = { warn: ({ message }: Error) => void warnings.push(message), error: () => undefined }
-    const Music = controller('music', { read: [Quota(engine.operation, {})], free: [Quota(false)] }, music())
+    const Music = controller('music', { read: [Quota('request', {})], free: [Quota(false)] }, music())
     const ask = await served({
       module: QuotaModule.forRoot({ quota: engine, subject: bySubject, logger }),
       controllers: [Music],

@@ -1,14 +1,6 @@
 import { memoryStore } from '@scoregw/quota'
-import {
-  type Counters,
-  cellsIn,
-  type ReservationId,
-  type RowLayout,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, type RowLayout, windowCell } from '@scoregw/quota/internal'
+import type { Counters, ReservationId, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { runHistories } from '@scoregw/quota-histories'
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { Cluster } from 'ioredis'
@@ -73,13 +74,15 @@ describe.runIf(redisTests)('a cluster', () => {
 
   it('settings changes reach every process, even while their slot migrates', async () => {
     const prefix = newPrefix()
-    const [one, two] = [clientOf(), clientOf()].map((client): Quota => {
+    const open = () => {
+      const client = clientOf()
       const settingsStore = redisSettings({ client, prefix })
-      const quota = createQuota({ policy: defaultPolicy(), settingsStore, deadlineMs: 1_000 })
+      const quota = createQuota({ policy: scoreGatewayPolicy(), settingsStore, deadlineMs: 1_000 })
       later(() => quota.close())
       return quota
-    }) as [Quota, Quota]
-    const limit = async () => (await two.status('u')).windows.write?.[0]?.limit
+    }
+    const [one, two] = [open(), open()]
+    const limit = async () => (await two.status('u')).limits['personal-write-1h']?.limit
     expect(await limit()).toBe(60)
     await one.settings.update({ mode: 'lenient' })
     await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 15_000 })
@@ -87,7 +90,7 @@ describe.runIf(redisTests)('a cluster', () => {
     await cluster.migrate(slot, other)
     await one.settings.update({ mode: 'normal' })
     await vi.waitFor(async () => expect(await limit()).toBe(60), { timeout: 15_000 })
-    await one.subjects.set('u', { overrides: { write: { '1h': 5 } } })
+    await one.subjects.set('u', { limits: { 'personal-write-1h': 5 } })
     await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 15_000 })
   })
 
@@ -142,8 +145,7 @@ describe.runIf(redisTests)('a cluster', () => {
     }
     stopped = true
     await Promise.all(callers)
-    const { windows } = await quota.status('u0')
-    const site = windows.writes?.find(({ layer }) => layer === 'site')?.used
+    const site = (await quota.status('u0')).limits['site-writes-hour']?.used
     const own = await Promise.all(subjects.map((subject) => usedBy(quota, subject)))
     // What got no answer in time is in doubt: it was charged or not, and is given back where its answer comes late.
     const used = { site, own: own.reduce((sum, each) => sum + each, 0) }

@@ -1,4 +1,5 @@
-import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import type { TakeReply } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it, vi } from 'vitest'
 import { Batch, type Operation } from '../src/counters/batch.ts'

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -11,18 +11,10 @@ import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
 import { cleanupsOf, useCleanups } from './support/cleanups.ts'
 import { newestNodeRedis } from './support/clients.ts'
+import { withShared as policy, request } from './support/one-limit.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server } = useCleanups()
-
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  base: { user: { read: { '1h': 100 } }, all: { read: { '1h': 1_000 } } },
-})
-const request = { subject: 'u', operation: 'read' } as const
 
 const CLIENTS: readonly (readonly [name: string, clientOf: (port: number) => RedisClient])[] = [
   ['ioredis 6', (port) => new Redis({ port, lazyConnect: true })],

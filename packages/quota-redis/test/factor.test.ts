@@ -1,6 +1,14 @@
-import { createQuota, defaultPolicy } from '@scoregw/quota'
-import { adaptiveTicker, initialFactor, memoryFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
-import type { FactorState, MinuteOutcomes, OutcomeStore } from '@scoregw/quota/store'
+import { createQuota } from '@scoregw/quota'
+import {
+  adaptiveTicker,
+  type FactorState,
+  initialFactor,
+  type MinuteOutcomes,
+  memoryFactor,
+  memoryOutcomes,
+  type OutcomeStore,
+} from '@scoregw/quota/adaptive'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { describeFactorStore, describeOutcomeStore, manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -141,10 +149,10 @@ describe.runIf(redisTests)('the factor in Redis', () => {
 
   /** An engine of a process of its own, in mode adaptive; its limits show the factor in force. */
   async function engineOn(factor: RedisFactor) {
-    const quota = createQuota({ policy: defaultPolicy(), adaptive: { factor } })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), adaptive: { factor } })
     later(() => quota.close())
     await quota.settings.update({ mode: 'adaptive' })
-    const limit = async () => (await quota.status('u')).windows.write?.[0]?.limit
+    const limit = async () => (await quota.status('u')).limits['personal-write-1h']?.limit
     return { quota, limit }
   }
 

@@ -1,4 +1,4 @@
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { startHttpFront } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -9,18 +9,10 @@ import { type RedisStore, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { withShared as policy, request } from './support/one-limit.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
-
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  base: { user: { read: { '1h': 100 } }, all: { read: { '1h': 1_000 } } },
-})
-const request = { subject: 'u', operation: 'read' } as const
 
 type Open = (port: number, prefix: string) => Promise<RedisStore> | RedisStore
 

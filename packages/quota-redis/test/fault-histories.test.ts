@@ -1,5 +1,5 @@
-import { createQuota, type Quota } from '@scoregw/quota'
-import { type Fault, faultPolicy, runFaultHistories } from '@scoregw/quota-histories'
+import { createQuota } from '@scoregw/quota'
+import { type Fault, type FaultQuota, faultPolicy, runFaultHistories } from '@scoregw/quota-histories'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisStore } from '../src/index.ts'
@@ -14,7 +14,7 @@ const TIMEOUT_MS = deep ? 3_600_000 : 120_000
 const { later, proxy, server } = useCleanups()
 
 /** An engine that is closed after the test. Its deadline is short, so that callers have no answer while a server is away. */
-async function engineOf(client: Redis | Cluster, deadlineMs: number): Promise<Quota<'take'>> {
+async function engineOf(client: Redis | Cluster, deadlineMs: number): Promise<FaultQuota> {
   client.on('error', () => undefined)
   const store = redisStore({ client, deadlineMs })
   const quota = createQuota({ policy: faultPolicy(HISTORIES.takes / 2), store })
@@ -58,7 +58,7 @@ async function handOver({ nodes }: RedisCluster): Promise<void> {
 }
 
 describe.runIf(redisTests)('concurrent histories while Redis fails', () => {
-  async function play(quota: Quota<'take'>, fault: Fault): Promise<number> {
+  async function play(quota: FaultQuota, fault: Fault): Promise<number> {
     const { calls, refused, unanswered } = await runFaultHistories(quota, { ...HISTORIES, fault })
     expect(refused).toBeGreaterThan(calls / 10)
     if (deep) console.log(`${calls} calls, ${unanswered} attempts without an answer, no violation`)

@@ -172,8 +172,8 @@ describe.runIf(redisTests)('servers that stood still', () => {
     await vi.waitFor(async () => expect(await count()).toBe('store'), { timeout: 10_000 })
     await vi.waitFor(
       async () => {
-        const { windows } = await witness.status('u')
-        expect(windows.reads?.[0]?.used).toBe(admitted)
+        const { limits } = await witness.status('u')
+        expect(limits['personal-reads-hour']?.used).toBe(admitted)
       },
       { timeout: 10_000 },
     )

@@ -1,14 +1,6 @@
 import { memoryStore } from '@scoregw/quota'
-import {
-  type Counters,
-  cellsIn,
-  type HoldOptions,
-  layoutOf,
-  type Quotas,
-  type StoreSchema,
-  slotsCell,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, layoutOf, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { Counters, HoldOptions, Quotas, StoreSchema } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'

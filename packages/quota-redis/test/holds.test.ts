@@ -1,4 +1,4 @@
-import { GRACE_MS } from '@scoregw/quota/store'
+import { GRACE_MS } from '@scoregw/quota/internal'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -129,6 +129,32 @@ describe.runIf(redisTests)('holds on Redis', () => {
       expect(ended).toMatchObject([{ owner: 'u', costs: { tokens: 10 }, endsAt }])
       expect(open).toBe(0)
     }
+  })
+
+  it('a hold that a call finds expired is among those that ended, though the reply to its end was lost', async () => {
+    const clock = manualClock()
+    const proxy = await startProxy(redis.port)
+    const options = { prefix: newPrefix(), schema: HOURS, limits: [500], clock, deadlineMs: 10_000 }
+    const [one, other] = [holder(options), holder({ ...options, port: proxy.port })]
+    await other.store.ready()
+    await other.take(1)
+    for (const [index, calls] of [() => other.commit('h0', 10), () => other.cancel('h1')].entries()) {
+      const { endsAt } = await one.hold(`h${index}`, 10)
+      clock.advance(60_000)
+      // The first call reads the record, the second one ends the hold.
+      proxy.replyLatency(300)
+      const sent = proxy.roundTrips()
+      const call = calls()
+      await vi.waitFor(() => expect(proxy.roundTrips()).toBeGreaterThan(sent), { timeout: 5_000, interval: 5 })
+      await proxy.cutAfterNextRequest()
+      proxy.replyLatency(0)
+      expect(await call).toMatchObject({ outcome: ['expired', 'settled'][index] })
+      const { ended, open } = await other.holds.sweep()
+      expect(ended).toMatchObject([{ owner: 'u', costs: { tokens: 10 }, endsAt }])
+      expect(open).toBe(0)
+    }
+    // What was taken at first.
+    expect(await one.used()).toEqual([1])
   })
 
   it('a hold is rejected and nothing written if its index key holds another type', async () => {

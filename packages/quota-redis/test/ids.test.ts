@@ -1,5 +1,6 @@
 import { memoryStore } from '@scoregw/quota'
-import { type Counters, cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import type { Counters, TakeReply } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'

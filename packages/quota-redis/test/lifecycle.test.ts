@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -18,12 +19,15 @@ const write = { subject: 'u', operation: 'write' } as const
 /** A program that decides once, prints what came of it, closes its engine and has nothing else to do. */
 function programThatDecides(port: number): ChildProcess {
   const code = `
-    import { createQuota, defaultPolicy } from '@scoregw/quota'
+    import { createQuota } from '@scoregw/quota'
     import { redisStore } from '@scoregw/quota-redis'
     import { Redis } from 'ioredis'
     const client = new Redis({ port: ${port}, lazyConnect: true })
-    const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client, deadlineMs: 1_000 }) })
-    const decide = () => quota.consume({ subject: 'u', operation: 'write' }).then(() => 'admitted', ({ code }) => code)
+    const quota = createQuota({
+      limits: { perHour: { by: 'user', limit: 9, per: '1h' } },
+      store: redisStore({ client, deadlineMs: 1_000 }),
+    })
+    const decide = () => quota.consume({ subject: 'u' }).then(() => 'admitted', ({ code }) => code)
     console.log(await decide(), await decide(), await decide())
     await quota.close()
     console.log('closed')`
@@ -125,11 +129,11 @@ describe.runIf(redisTests)('the lifecycle of a Redis store', () => {
   it('a store serves engines with different policies and closes them all', async () => {
     const redis = await server()
     const { store, quota } = engineOn(redis.port, later)
-    const other = createQuota({ policy: defaultPolicy(), store })
+    const other = createQuota({ policy: scoreGatewayPolicy(), store })
     await Promise.all([quota.consume(write), other.consume({ subject: 'u', operation: 'write' })])
     await store.close()
     const cause = { code: 'store_error', message: expect.stringMatching(/was closed/) as string }
-    for (const engine of [quota, other, createQuota({ policy: defaultPolicy(), store })]) {
+    for (const engine of [quota, other, createQuota({ policy: scoreGatewayPolicy(), store })]) {
       await expect(engine.consume({ subject: 'u', operation: 'write' } as never)).rejects.toMatchObject({ cause })
     }
   })

@@ -1,4 +1,4 @@
-import { add, cellsIn, close, refund, roll, usedIn, view, windowCell } from '@scoregw/quota/store'
+import { add, cellsIn, close, refund, roll, usedIn, view, windowCell } from '@scoregw/quota/internal'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'

@@ -1,17 +1,10 @@
-import {
-  type CellDefinition,
-  cellsIn,
-  layoutOf,
-  type StoreSchema,
-  slotsCell,
-  type TakeRequest,
-  windowCell,
-} from '@scoregw/quota/store'
+import { type CellDefinition, cellsIn, layoutOf, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { slowTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { READ_SCRIPT, TAKE_SCRIPT } from '../src/counters/script.ts'
+import { READ_SCRIPT, SETTLE_SCRIPT, TAKE_SCRIPT } from '../src/counters/script.ts'
 import type { RedisCounters } from '../src/index.ts'
 import { Keys } from '../src/keys/keys.ts'
 import { scriptOf } from '../src/lua/script.ts'
@@ -21,9 +14,11 @@ import { type Random, randomFrom } from './support/random.ts'
 import { redisTests } from './support/redis-server.ts'
 import { Seen } from './support/scenes.ts'
 
-/** Histories, of 12 steps each. */
-const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 10_000 : 120
-const TIMEOUT_MS = 60_000 + 60 * RUNS
+const STEPS = 12
+/** Histories. The slow tests make 10,000 steps. */
+const SOME = slowTests ? Math.ceil(10_000 / STEPS) : 120
+const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 10_000 : SOME
+const TIMEOUT_MS = 60_000 + 600 * RUNS
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -57,6 +52,12 @@ function anySchema({ int, chance }: Random): StoreSchema {
   const all = [...layers.flatMap((layer) => layer.cells).keys()]
   const part = () => all.filter(() => chance(0.6))
   return { units: UNITS, layers, sets: [all, part(), part()] }
+}
+
+/** A reservation that was admitted. */
+interface Admitted {
+  readonly take: TakeRequest
+  readonly states: TakeReply['states']
 }
 
 /** Changes to what a server holds, as anybody may make them. */
@@ -98,11 +99,31 @@ const MUTANTS = [
   ['a known id is charged again', 'take', "if has_id and call('EXISTS', KEYS[key]) > 0 then return '' end", ''],
   ['other settings are not noticed', 'take', "~= ARGV[arg] then return '' end", "== nil then return '' end"],
   ['one hold too many', 'take', 'own >= n[numbers]', 'own > n[numbers]'],
-  ['a lost list is not stored again', 'take', "~= sub(ARGV[l], 6) then return '' end", "== 1 then return '' end"],
+  ['a lost list is not stored again', 'take', "~= sub(list, 6) then return '' end", "== 1 then return '' end"],
   ['a record has no facts', 'take', 'sub(ARGV[arg], 9) .. facts', 'sub(ARGV[arg], 9)'],
   ['a hold is in one index only', 'take', "    call('ZADD', KEYS[key + 1], instant, name)\n", ''],
   ['a row of another list is shown', 'read', 'or string.sub(text, 1, 5) ~= string.sub(expected, 6 * r - 4, 6 * r)', ''],
   ['a row of another length is shown', 'read', '#text ~= bytes or', ''],
+  ['another reservation is settled', 'settle', ' or sub(record, 1, 8) ~= ARGV[2] then', ' then'],
+  ['a forgotten reservation is settled', 'settle', "if now >= unpack_text('<I6', record, 9) then return '' end", ''],
+  ['a hold is settled after its end', 'settle', "if now >= n[ENDS] then return '' end", ''],
+  ['a later window is refunded', 'settle', 'and row[size + c] == n[number + 1] then', 'then'],
+  ['a closed window is refunded', 'settle', 'if used ~= CLOSED and', 'if'],
+  ['more is refunded than was used', 'settle', 'if used < 0 then used = 0 elseif', 'if'],
+  ['a slot stays taken', 'settle', 'if used == 0 and b[at + 2] == 1 then used = CLOSED end', ''],
+  ['rows of another list are refunded', 'settle', "if row[1] ~= n[number + 1] then return '' end", ''],
+  ['a damaged row is refunded', 'settle', 'row[c] < CLOSED or', ''],
+  ['a row with a huge cell is refunded', 'settle', ' or row[c] >= MAX_USED then', ' then'],
+  [
+    'only the last refund of a row counts',
+    'settle',
+    '      row[c] = used\n',
+    '      if _ == refunds then row[c] = used end\n',
+  ],
+  ['a settled hold stays among the open ones', 'settle', "call('ZREM', KEYS[count + 2], ARGV[4])", ''],
+  ['a settled hold stays among its owner’s', 'settle', "call('ZREM', KEYS[count + 3], ARGV[4])", ''],
+  ['a settled record is never forgotten', 'settle', ", 'PX', string.format('%.0f', keep_ms))", ')'],
+  ['a settled record is forgotten at once', 'settle', 'expires = now + keep_ms', 'expires = now'],
 ] as const
 
 describe.runIf(redisTests)('an operation that goes out alone', () => {
@@ -113,21 +134,28 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
   function side(prefix: string, schema: StoreSchema, clock: ReturnType<typeof manualClock>, isAlone: boolean) {
     const store = openStore(redis.port, prefix, clock)
     later(() => store.close())
-    const counters = store.open(schema)
+    const other = openStore(redis.port, prefix, clock)
+    later(() => other.close())
+    const [own, others] = [store.open(schema), other.open(schema)]
     const keys = new Keys(prefix, schema)
     return {
       prefix,
       keys,
-      ready: () => store.ready(),
-      async do<T>(operation: (counters: RedisCounters) => Promise<T>): Promise<unknown> {
+      ready: () => Promise.all([store.ready(), other.ready()]),
+      /** @param isOther whether another process does it */
+      async do<T>(operation: (counters: RedisCounters) => Promise<T>, isOther = false): Promise<unknown> {
+        const counters = isOther ? others : own
         const answer = operation(counters)
-        const beside = isAlone
-          ? undefined
-          : counters.read({ subject: { user: 'nobody', team: null }, set: 0, layers: [0] })
+        let isAnswered = isAlone
+        const read = { subject: { user: 'nobody', team: null }, set: 0, layers: [0] }
+        const beside = (async () => {
+          while (!isAnswered) await counters.read(read).catch(() => undefined)
+        })()
         const answered = await answer.catch((error: { code?: string; message: string }) =>
           error.code === undefined ? Promise.reject(error) : { code: error.code },
         )
-        await beside?.catch(() => undefined)
+        isAnswered = true
+        await beside
         return answered
       },
     }
@@ -208,6 +236,31 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
     }
   }
 
+  /** Settles a reservation that was admitted, perhaps again. */
+  function anySettlement(admitted: readonly Admitted[], { int, chance, pick }: Random) {
+    const { take, states } = pick(admitted)
+    const { subject, set, quotas, periods, hold } = take
+    const id = take.id!
+    const as = chance(0.7) ? 'committed' : 'cancelled'
+    const amounts = [int(0, 4), int(0, 4)]
+    if (hold === undefined) {
+      const settled = { subject, set, layers: quotas.layers, states, refunds: amounts, id, as } as const
+      return (counters: RedisCounters): Promise<unknown> => counters.settle(settled)
+    }
+    const more = { overrun: pick(['refuse', 'charge', 'fit'] as const), maxOverrun: [2, 2] }
+    const settled = {
+      subject,
+      set,
+      quotas,
+      periods,
+      id,
+      as,
+      actual: chance(0.5) ? amounts : undefined,
+      ...more,
+    } as const
+    return (counters: RedisCounters): Promise<unknown> => counters.holds!.settle(settled)
+  }
+
   async function play(seed: number, seen: Seen): Promise<void> {
     const random = randomFrom(seed)
     const schema = anySchema(random)
@@ -228,20 +281,30 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
         )
       }
     }
-    for (let number = 1; number <= 12; number++) {
+    const admitted: Admitted[] = []
+    for (let number = 1; number <= STEPS; number++) {
       const { take, isRead, isReset, disturbance, layer } = anyStep(schema, number, random)
       for (const each of sides) if (disturbance !== undefined) await disturb(each, disturbance, layer)
-      const operation = (counters: RedisCounters): Promise<unknown> =>
-        isRead ? counters.read({ ...take, layers: take.quotas.layers, periods: take.periods }) : counters.take(take)
-      const [one, other] = [await alone.do(operation), await batched.do(operation)]
+      const settled = admitted.length > 0 && random.chance(0.4) ? anySettlement(admitted, random) : undefined
+      const operation = (counters: RedisCounters): Promise<unknown> => {
+        if (settled !== undefined) return settled(counters)
+        return isRead
+          ? counters.read({ ...take, layers: take.quotas.layers, periods: take.periods })
+          : counters.take(take)
+      }
+      // Another process of the same policy remembers nothing of this one's records.
+      const isOther = settled !== undefined && random.chance(0.3)
+      const [one, other] = [await alone.do(operation, isOther), await batched.do(operation, isOther)]
       expect(one).toEqual(other)
       expect(await contents(alone)).toEqual(await contents(batched))
+      const { outcome, code, states } = (one ?? {}) as TakeReply & { readonly code?: string }
+      if (settled === undefined && !isRead && outcome === 'admitted' && take.id) admitted.push({ take, states })
       if (isReset) {
         const limits = layoutOf(schema).counted[1]!.flat()
         for (const each of sides) await each.do((counters) => counters.reset({ subject: take.subject, limits }))
       }
-      const { outcome, code } = one as { readonly outcome?: string; readonly code?: string }
-      seen.add(isRead ? `read ${code ?? 'answered'}` : (code ?? outcome ?? ''))
+      const kind = isRead ? 'read' : 'take'
+      seen.add(`${settled === undefined ? kind : 'settle'} ${code ?? outcome ?? 'answered'}`)
       clock.advance(random.pick([0, 0, 1, 1_000, MINUTE_MS, 5 * MINUTE_MS, 31 * MINUTE_MS, -2_000]))
     }
   }
@@ -252,20 +315,26 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
       fc.asyncProperty(fc.integer(), (seed) => play(seed, seen)),
       { numRuns: RUNS },
     )
-    const all = ['admitted', 'refused', 'duplicate', 'stale', 'too_many_holds', 'damaged_row', 'read answered']
+    const takes = ['admitted', 'refused', 'duplicate', 'stale', 'too_many_holds', 'damaged_row']
+    const settlements = ['answered', 'settled', 'cancelled', 'expired', 'above', 'damaged_row']
+    const all = [
+      ...takes.map((each) => `take ${each}`),
+      ...settlements.map((each) => `settle ${each}`),
+      'read answered',
+    ]
     for (const outcome of all) expect(seen.of(outcome), outcome).toBeGreaterThan(0)
   })
 
   describe.runIf(slowTests)('a fault in a script is found by these histories', () => {
-    const text = { take: TAKE_SCRIPT.text, read: READ_SCRIPT.text }
+    const scripts = { take: TAKE_SCRIPT, read: READ_SCRIPT, settle: SETTLE_SCRIPT }
+    const texts = { take: TAKE_SCRIPT.text, read: READ_SCRIPT.text, settle: SETTLE_SCRIPT.text }
     afterEach(() => {
-      Object.assign(TAKE_SCRIPT, scriptOf(text.take))
-      Object.assign(READ_SCRIPT, scriptOf(text.read))
+      for (const name of ['take', 'read', 'settle'] as const) Object.assign(scripts[name], scriptOf(texts[name]))
     })
 
     it.each(MUTANTS)('%s', { timeout: 240_000 }, async (_, script, code, instead) => {
-      expect(text[script].split(code)).toHaveLength(2)
-      Object.assign(script === 'take' ? TAKE_SCRIPT : READ_SCRIPT, scriptOf(text[script].replace(code, () => instead)))
+      expect(texts[script].split(code)).toHaveLength(2)
+      Object.assign(scripts[script], scriptOf(texts[script].replace(code, () => instead)))
       const run = fc.check(
         fc.asyncProperty(fc.integer(), (seed) => play(seed, new Seen())),
         { numRuns: 1_500, endOnFailure: true },

@@ -1,5 +1,6 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { Cluster, Redis } from 'ioredis'
 import { createClientPool, createCluster, createSentinel } from 'redis'
 import { describe } from 'vitest'
@@ -187,7 +188,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     written: 'createQuota({ policy, store: new Redis() })',
-    make: () => createQuota({ policy: defaultPolicy(), store: client as Anything }),
+    make: () => createQuota({ policy: scoreGatewayPolicy(), store: client as Anything }),
     code: 'invalid_options',
     says: ['store: expected a quota store, for example memoryStore() or redisStore({ client })'],
   },

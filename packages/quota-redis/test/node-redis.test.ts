@@ -91,13 +91,9 @@ describe.runIf(redisTests)('connections by node-redis', () => {
 
 describe.runIf(redisTests)('stores by node-redis', () => {
   const policy = definePolicy({
-    operations: { read: { category: 'read', cost: 1 } },
-    categories: ['read'],
-    windows: [{ label: '1h' }],
-    layers: [{ name: 'user' }],
-    base: { user: { read: { '1h': 2 } } },
+    limits: { perHour: { by: 'user', limit: 2, per: '1h' } },
   })
-  const read = { subject: 'u1', operation: 'read' } as const
+  const read = { subject: 'u1' }
 
   it('leased limits are counted by node-redis', async () => {
     const redis = await server()

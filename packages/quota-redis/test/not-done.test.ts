@@ -1,4 +1,5 @@
-import { cellsIn, isNotDone, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import { isNotDone } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'

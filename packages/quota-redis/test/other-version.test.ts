@@ -1,4 +1,5 @@
-import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import { isNotDone, type StoreSchema } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'

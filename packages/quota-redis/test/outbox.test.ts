@@ -32,11 +32,11 @@ function outbox() {
     send({ operations }) {
       sent.push(operations)
       return new Promise((resolve) => {
-        answers.push(() => {
-          underWay -= operations.length
-          resolve()
-        })
+        answers.push(resolve)
       })
+    },
+    done(operations) {
+      underWay -= operations
     },
   })
   return {

@@ -1,5 +1,10 @@
-import { memoryOutcomes, outcomeRecorder } from '@scoregw/quota/adaptive'
-import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES } from '@scoregw/quota/store'
+import {
+  type MinuteOutcomes,
+  memoryOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  outcomeRecorder,
+} from '@scoregw/quota/adaptive'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'

@@ -8,7 +8,7 @@ const CALLS = 100
 
 /** Asks so much, stands still as soon as it is sent, and says what became of it when it goes on. */
 const program = (port: number): string => `
-  import { cellsIn, windowCell } from '@scoregw/quota/store'
+  import { cellsIn, windowCell } from '@scoregw/quota/internal'
   import { redisStore } from '@scoregw/quota-redis'
   import { Redis } from 'ioredis'
   const client = new Redis({ port: ${port}, lazyConnect: true })

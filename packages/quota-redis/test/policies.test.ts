@@ -1,12 +1,5 @@
-import {
-  type CellSchema,
-  cellsIn,
-  hash32,
-  RowLayout,
-  type StoreSchema,
-  type TakeReply,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, hash32, RowLayout, windowCell } from '@scoregw/quota/internal'
+import type { CellSchema, StoreSchema, TakeReply } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-import { cellsIn, hash32, type StoreSchema, type TakeRequest, windowCell } from '@scoregw/quota/store'
+import { cellsIn, hash32, windowCell } from '@scoregw/quota/internal'
+import type { StoreSchema, TakeRequest } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createQuota, QuotaError } from '@scoregw/quota'
-import type { FactorState } from '@scoregw/quota/store'
+import type { FactorState } from '@scoregw/quota/adaptive'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'
@@ -36,8 +36,8 @@ describe.runIf(redisTests).each(CLIENTS)('rights of the Redis user, by %s', (_, 
       const quota = createQuota({ policy, store, settingsStore, failurePolicy: { read: 'closed' } })
       later(() => quota.close())
       await quota.ready()
-      const changed = await quota.settings.update({ base: { user: { read: { '1h': 50 } } } })
-      expect(changed).toMatchObject({ settings: { base: { user: { read: { '1h': 50 } } } } })
+      const changed = await quota.settings.update({ limits: { perHour: 50 } })
+      expect(changed).toMatchObject({ settings: { limits: { perHour: 50 } } })
       expect(await quota.consume(request)).toMatchObject({ allowed: true })
       const reservation = await quota.reserve({
         ...request,

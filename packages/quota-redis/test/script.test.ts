@@ -1,4 +1,5 @@
-import { cellsIn, GRACE_MS, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, windowCell } from '@scoregw/quota/internal'
+import type { TakeReply } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy, memorySettings } from '@scoregw/quota'
+import { createQuota, memorySettings } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import type { AsyncSettingsStore, SettingsChange, StoreWriteOptions } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
@@ -103,13 +104,13 @@ describe.runIf(redisTests)('broadcasts of settings stored elsewhere', () => {
       watch: (listener) => bus.watch(listener),
     })
     const [one, two] = [broadcast(redis.port), broadcast(redis.port)].map((bus) =>
-      createQuota({ policy: defaultPolicy(), settingsStore: shared(bus) }),
+      createQuota({ policy: scoreGatewayPolicy(), settingsStore: shared(bus) }),
     )
-    const limit = async () => (await two!.status('u')).windows.write?.[0]?.limit
+    const limit = async () => (await two!.status('u')).limits['personal-write-1h']?.limit
     expect(await limit()).toBe(60)
     await one!.settings.update({ mode: 'lenient' })
     await vi.waitFor(async () => expect(await limit()).toBe(90), { timeout: 15_000 })
-    await one!.subjects.set('u', { overrides: { write: { '1h': 5 } } })
+    await one!.subjects.set('u', { limits: { 'personal-write-1h': 5 } })
     await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 15_000 })
     await Promise.all([one!.close(), two!.close()])
   })

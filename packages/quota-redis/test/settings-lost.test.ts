@@ -1,4 +1,4 @@
-import { memorySettings, type Quota, QuotaError } from '@scoregw/quota'
+import { memorySettings, type OneUnit, type Quota, QuotaError } from '@scoregw/quota'
 import type { AsyncSettingsStore } from '@scoregw/quota/store'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
@@ -14,6 +14,7 @@ const FOLLOWED_MS = 1_000
 /** Decisions are made again after a primary is lost, in milliseconds. */
 const RECOVERY_MS = 6_000
 const LIMIT = 40
+const HOUR = 'personal-writes-hour'
 const CALLERS = 4
 /**
  * Reads and script texts of both engines together while they find out, once for each way to be notified of it: by decisions, by
@@ -21,7 +22,7 @@ const CALLERS = 4
  */
 const MOST = 40
 
-type Q = Quota<'read' | 'write'>
+type Q = Quota<'read' | 'write', OneUnit>
 
 /** What a decision was made under. */
 interface Made {
@@ -33,8 +34,8 @@ interface Made {
 /** `undefined` where the store did not answer. */
 async function decide(quota: Q): Promise<Made | undefined> {
   try {
-    const { settingsVersion: version, windows } = await quota.consume({ subject: 'busy', operation: 'write' })
-    return { by: quota, version, limit: windows[0]!.limit }
+    const { settingsVersion: version, limits } = await quota.consume({ subject: 'busy', operation: 'write' })
+    return { by: quota, version, limit: limits[HOUR]!.limit }
   } catch (error) {
     if (error instanceof QuotaError && error.code === 'quota_unavailable') return undefined
     throw error
@@ -90,7 +91,7 @@ async function admittedOf(quotas: readonly Q[], subject: string): Promise<number
   return (await Promise.all(calls)).filter(({ allowed }) => allowed).length
 }
 
-const personal = (tokens: number) => ({ base: { personal: { writes: { hour: tokens } } } })
+const personal = (limit: number) => ({ limits: { [HOUR]: limit } })
 
 describe.runIf(redisTests).concurrent('lost settings', () => {
   it('settings lost with an emptied server count as not stored within a second, and later writes apply', async ({
@@ -118,7 +119,7 @@ describe.runIf(redisTests).concurrent('lost settings', () => {
     const madeBefore = callers.made.length
     const readsBefore = reads()
     await redis.restart()
-    const own = policyOf().base.personal!.writes!.hour
+    const own = policyOf().limits.find(({ name }) => name === HOUR)!.limit
     await withinOwnTime(FOLLOWED_MS, () => {
       const since = callers.made.slice(madeBefore)
       for (const quota of quotas) {

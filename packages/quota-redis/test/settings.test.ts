@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy, type SubjectSettings } from '@scoregw/quota'
-import { cellsIn, initialSettings, type SettingsChange, windowCell } from '@scoregw/quota/store'
+import { createQuota, type SubjectSettings } from '@scoregw/quota'
+import { cellsIn, initialSettings, windowCell } from '@scoregw/quota/internal'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
+import type { SettingsChange } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
@@ -11,16 +13,17 @@ import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-const { version: _, ...settings } = initialSettings(defaultPolicy())
+const { version: _, ...settings } = initialSettings(scoreGatewayPolicy())
 /** A change is known by its message long before a poll, ... */
 const NOTIFIED_MS = 400
 /** ... which is done each second, and takes a moment. */
 const LOOKED_MS = 1_100
 const subjectSettings: SubjectSettings = {
-  overrides: { read: { '1h': 7 } },
-  bypass: ['site'],
+  limits: { 'personal-read-1h': 7 },
+  bypass: { site: true },
   plan: null,
-  until: { overrides: null, plan: null },
+  blocked: false,
+  until: { limits: null, plan: null, blocked: null },
   anchor: null,
 }
 
@@ -127,14 +130,14 @@ describe.runIf(redisTests)('settings in Redis', () => {
     ]
     keys.push('$00d8', '%2400d8', '\ufffd', '\ud800\udc00', '\udc00\ud800', 'x'.repeat(256), '../*', "'", '!', '\r\n')
     for (const [index, key] of keys.entries()) {
-      const bypass = [String(index)]
-      expect(await one.writeSubject('personal', key, { overrides: {}, bypass }, { ifRevision: '' })).toMatchObject({
+      const limits = { number: index }
+      expect(await one.writeSubject('personal', key, { limits }, { ifRevision: '' })).toMatchObject({
         written: true,
       })
     }
-    await one.writeSubject('team', 'a', { overrides: {}, bypass: ['team'] }, { ifRevision: '' })
+    await one.writeSubject('team', 'a', { limits: { number: -1 } }, { ifRevision: '' })
     for (const [index, key] of keys.entries()) {
-      expect(await one.readSubject('personal', key)).toMatchObject({ document: { bypass: [String(index)] } })
+      expect(await one.readSubject('personal', key)).toMatchObject({ document: { limits: { number: index } } })
     }
     expect(await store(redis.port, 'other').readSubject('personal', 'a')).toBeUndefined()
     const names = (await redis.cli('KEYS', '*')) as string[]
@@ -243,7 +246,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const redis = await server()
     const one = store(redis.port)
     const heard = await watch(one)
-    const quota = createQuota({ policy: defaultPolicy(), settingsStore: one })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), settingsStore: one })
     await quota.settings.update({ mode: 'lenient' })
     // A document read while a change comes in is not cached.
     await vi.waitFor(() => expect(heard).toContainEqual({ kind: 'settings' }), { timeout: 15_000 })
@@ -255,8 +258,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
       timeout: 15_000,
     })
     await expect(quota.settings.update({ mode: 'normal' })).rejects.toThrow()
-    const [hour] = (await quota.status('known')).windows.write ?? []
-    expect(hour?.limit).toBe(90)
+    expect((await quota.status('known')).limits['personal-write-1h']?.limit).toBe(90)
     await quota.close()
   })
 
@@ -264,7 +266,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const redis = await server()
     const engine = (settingsStore: RedisSettings) => {
       const client = new Redis({ port: redis.port, lazyConnect: true })
-      const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client }), settingsStore })
+      const quota = createQuota({ policy: scoreGatewayPolicy(), store: redisStore({ client }), settingsStore })
       later(() => quota.close())
       return quota
     }
@@ -272,10 +274,10 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const [holder, other] = [engine(deaf), engine(store(redis.port))]
     const hold = await holder.reserve({ subject: 'u', operation: 'write', ttlMs: 60_000 })
     if (hold.status !== 'reserved') throw new Error(hold.status)
-    await other.settings.update({ base: { personal: { write: { '1h': 20 } } } })
+    await other.settings.update({ limits: { 'personal-write-1h': 20 } })
     const grown = await hold.add(30)
     expect(grown.allowed).toBe(false)
-    expect(grown.windows.find(({ layer, window }) => layer === 'personal' && window === '1h')?.limit).toBe(20)
+    expect(grown.limits['personal-write-1h']?.limit).toBe(20)
     expect((await hold.add(19)).allowed).toBe(true)
   })
 
@@ -285,7 +287,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
       const redis = await server()
       const one = store(redis.port)
       await watch(one)
-      const quota = createQuota({ policy: defaultPolicy(), settingsStore: one })
+      const quota = createQuota({ policy: scoreGatewayPolicy(), settingsStore: one })
       const reads = vi.spyOn(one, 'readSubject')
       const names = Array.from({ length: 10_001 }, (_, index) => `u${index}`)
       await quota.ready()

@@ -1,4 +1,4 @@
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
@@ -10,10 +10,11 @@ const { later, server } = useCleanups()
 
 /** A limiter over a store of its own, and what its logger got. */
 function limiter(client: RedisClient, limit: number, options: { prefix?: string; name?: string } = {}) {
-  const { prefix = 'shared', ...rest } = options
+  const { prefix = 'shared', name = 'perQuarter' } = options
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
-  const quota = simpleQuota({ limit, per: '15m', store: redisStore({ client, prefix }), logger, ...rest })
+  const limits = { [name]: { by: 'user', limit, per: '15m' } } as const
+  const quota = createQuota({ limits, store: redisStore({ client, prefix }), logger })
   later(() => quota.close())
   return { quota, warnings }
 }
@@ -31,12 +32,15 @@ describe.runIf(redisTests)('two limiters on one Redis', () => {
     limiter(io(), 100)
     for (const client of [io(), ...node()]) {
       const { warnings } = limiter(client, 5)
-      expect(warnings[0]).toContain('"15m" of tokens in layer "personal", category "all", with the limits 100 and 5')
+      expect(warnings[0]).toContain('"perQuarter" of requests in layer "user", with the limits 100 and 5')
       expect(warnings.join()).not.toContain('secret')
     }
     expect(limiter(io(1), 7).warnings).toEqual([])
-    for (const client of node(1))
-      expect(limiter(client, 7).warnings).toEqual([expect.stringContaining('two limiters without a name')])
+    // As another process of one program has it.
+    expect(limiter(io(1), 7).warnings).toEqual([])
+    for (const client of node(1)) {
+      expect(limiter(client, 8).warnings).toEqual([expect.stringContaining('with the limits 7 and 8')])
+    }
     expect(limiter(io(), 9, { prefix: 'other' }).warnings).toEqual([])
   })
 
@@ -48,7 +52,7 @@ describe.runIf(redisTests)('two limiters on one Redis', () => {
     const named = limiter(client(), 5, { name: 'login' })
     for (let i = 0; i < 6; i++) await api.quota.consume({ subject: 'u' })
     expect(await login.quota.peek({ subject: 'u' })).toMatchObject({ allowed: false })
-    expect(await named.quota.consume({ subject: 'u' })).toMatchObject({ allowed: true, windows: [{ used: 1 }] })
+    expect(await named.quota.consume({ subject: 'u' })).toMatchObject({ allowed: true, limits: { login: { used: 1 } } })
     expect([login.warnings.length, named.warnings.length]).toEqual([1, 0])
   })
 })

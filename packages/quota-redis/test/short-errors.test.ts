@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type QuotaError, simpleQuota } from '@scoregw/quota'
+import { createQuota, type QuotaError } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import Redis50 from 'ioredis50'
 import { describe, expect, it } from 'vitest'
@@ -18,13 +18,13 @@ describe.runIf(redisTests)('printed errors', () => {
     const client = new Client({ port: redis.port, lazyConnect: true })
     client.on('error', () => undefined)
     const store = redisStore({ client })
-    const quota = simpleQuota({ limit: 2, per: '1h', store })
+    const quota = createQuota({ limits: { perHour: { by: 'user', limit: 2, per: '1h' } }, store })
     later(() => quota.close())
     await quota.ready()
     await redis.cli('SCRIPT', 'FLUSH')
     await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
 
-    const error: QuotaError = await quota.consume({ subject: 'somebody', operation: 'request' }).then(
+    const error: QuotaError = await quota.consume({ subject: 'somebody' }).then(
       () => expect.unreachable('it fails'),
       (thrown: QuotaError) => thrown,
     )

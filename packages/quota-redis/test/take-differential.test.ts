@@ -4,12 +4,10 @@ import {
   cellOfIdentity,
   cellsIn,
   layoutOf,
-  type Quotas,
-  type StoreSchema,
   slotsCell,
-  type TakeRequest,
   windowCell,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/internal'
+import type { Quotas, StoreSchema, TakeRequest } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'

@@ -1,7 +1,13 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
-import { initialFactor } from '@scoregw/quota/adaptive'
-import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeColumn } from '@scoregw/quota/store'
+import { createQuota } from '@scoregw/quota'
+import {
+  initialFactor,
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeColumn,
+} from '@scoregw/quota/adaptive'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import {
   describeFactorStore,
   describeOutcomeStore,
@@ -82,10 +88,10 @@ function describePorts(open: () => Kysely<unknown>): void {
   it('a lost factor is 1 again after the next poll, and an unreadable one is reported', async () => {
     const db = await emptied()
     const factor = sqlFactor({ db, pollMs: 1_000 })
-    const quota = createQuota({ policy: defaultPolicy(), adaptive: { factor } })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), adaptive: { factor } })
     await quota.settings.update({ mode: 'adaptive' })
     const looked = { timeout: 15_000, interval: 5 }
-    const limit = async () => (await quota.status('u')).windows.write?.[0]?.limit
+    const limit = async () => (await quota.status('u')).limits['personal-write-1h']?.limit
     const other = sqlFactor({ db })
     expect(await other.compareAndSet(0, MINUTE, { ...initialFactor(), factorHundredths: 80 })).toBe(true)
     await factor.poll()

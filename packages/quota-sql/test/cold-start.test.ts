@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { freePort, ownTime } from '@scoregw/server-kit'
 import type pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -42,7 +43,7 @@ describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
     const lines: string[] = []
     const log = (line: string): void => void lines.push(line)
     const store = postgresStore({ pool, deadlineMs, connectTimeoutMs, prefix })
-    const quota = createQuota({ policy: defaultPolicy(), store, logger: { error: log, warn: log } })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), store, logger: { error: log, warn: log } })
     const close = async (): Promise<void> => {
       await quota.close()
     }
@@ -80,7 +81,7 @@ describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
     const far = urlOf({ port: proxy.port })
     const settingsStore = sqlSettings({ db: kyselyOnPool(poolOn(far)) })
     const store = postgresStore({ pool: poolOn(far), deadlineMs: FAR_SETTINGS_DEADLINE_MS })
-    const quota = createQuota({ policy: defaultPolicy(), store, settingsStore, logger: false })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), store, settingsStore, logger: false })
     onTestFinished(() => quota.close())
     const began = performance.now()
     expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'store' })
@@ -108,7 +109,7 @@ describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
     const pool = poolOn(urlOf({ port: proxy.port }))
     const store = postgresStore({ pool, deadlineMs: FAR_DEADLINE_MS })
     await expect(store.ready()).resolves.toBeUndefined()
-    const quota = createQuota({ policy: defaultPolicy(), store, logger: false })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), store, logger: false })
     onTestFinished(() => quota.close())
     const began = performance.now()
     expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'store' })

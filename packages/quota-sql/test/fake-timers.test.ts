@@ -10,13 +10,7 @@ import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
 import { connectTo, kyselyOn } from './support/sqlite.ts'
 
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 100 } } },
-})
+const policy = definePolicy({ limits: { hourly: { by: 'user', limit: 100, per: '1h' } }, operations: { read: {} } })
 const request = { subject: 'u', operation: 'read' } as const
 
 async function settlesMeanwhile(store: QuotaStore, settingsStore: ReturnType<typeof sqlSettings>): Promise<void> {

@@ -8,8 +8,9 @@ import {
   runHistories,
   runHoldHistories,
   runSetHistories,
-  runUnitHistories,
   SEED,
+  TEN_SCENES,
+  UNIT_SCENES,
 } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
@@ -20,7 +21,7 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has a database's answers to wait for: 1,000 in every run are played on the embedded store. */
 const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
-/** Of an engine over several units. */
+/** Of an engine over several units, and of ten policies as users write them. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
 /** Of layers with different limits, beside the memory store, which the testkit plays beside its model. */
 const SETS = { runs: deep ? 5_000 : 20, maxSteps: 30 }
@@ -59,7 +60,13 @@ for (const [name, group, factoryOf] of [
     it(`${UNITS.runs} random histories over several units get the model’s answers (seed ${SEED})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
-      expect(await runUnitHistories(factory, UNITS)).toBeGreaterThan(UNITS.runs)
+      await runHistories(factory, { ...UNITS, scenes: UNIT_SCENES })
+    })
+
+    it(`${UNITS.runs} random histories of ten usual policies get the model’s answers (seed ${SEED})`, {
+      timeout: TIMEOUT_MS,
+    }, async () => {
+      await runHistories(factory, { ...UNITS, scenes: TEN_SCENES })
     })
 
     it(`${SETS.runs} random histories over overlapping sets get the memory store’s answers (seed ${SEED})`, {

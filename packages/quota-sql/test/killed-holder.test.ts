@@ -24,7 +24,7 @@ async function givesBack(
   onTestFinished(() => quota.close())
   const ended: unknown[] = []
   quota.on('holdEnded', ({ cost }) => ended.push(cost))
-  const used = async () => (await quota.status('a')).windows.write?.map((window) => window.used)
+  const used = async () => Object.values((await quota.status('a')).limits).map((limit) => limit?.used)
 
   const args = [address, String(clock.now()), String(TTL_MS)]
   const execArgv = ['--conditions=@scoregw/source', '--import=tsx']

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import { createQuota, definePolicy } from '@scoregw/quota'
-import type { FactorState, QuotaStore } from '@scoregw/quota/store'
+import type { FactorState } from '@scoregw/quota/adaptive'
+import type { QuotaStore } from '@scoregw/quota/store'
 import type { Kysely as Kysely28 } from 'kysely'
 import { Kysely, PostgresDialect, type SqliteDatabase, SqliteDialect, sql } from 'kysely27'
 import type pg from 'pg'
@@ -11,13 +12,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { TestDatabase } from './support/database.ts'
 import { connectTo } from './support/sqlite.ts'
 
-const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 100 } } },
-})
+const policy = definePolicy({ limits: { hourly: { by: 'user', limit: 100, per: '1h' } }, operations: { read: {} } })
 
 type Library = typeof import('../src/index.ts')
 
@@ -46,9 +41,7 @@ describe('kysely 0.27.0, the oldest that the package accepts', () => {
     const quota = createQuota({ policy, store: store(library), settingsStore, failurePolicy: { read: 'closed' } })
     onTestFinished(() => quota.close())
     for (const version of [1, 2]) {
-      expect((await quota.settings.update({ base: { user: { read: { '1h': version } } } })).settings.version).toBe(
-        version,
-      )
+      expect((await quota.settings.update({ limits: { hourly: version } })).settings.version).toBe(version)
     }
     expect(await quota.consume({ subject: 'u', operation: 'read' })).toMatchObject({
       allowed: true,

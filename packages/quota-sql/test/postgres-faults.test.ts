@@ -1,5 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
@@ -161,7 +162,7 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     url.port = String(proxy.port)
     const pool = poolOf(url.href)
     const store = postgresStore({ pool, deadlineMs: 100 })
-    const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
+    const policy = scoreGatewayPolicy()
     const quota = createQuota({ policy, store, failurePolicy: { read: 'open' } })
     const ask = () => quota.consume({ subject: 'y', operation: 'read' })
     await expect.poll(async () => (await ask()).source).toBe('store')

@@ -1,6 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { createQuota, type Quota } from '@scoregw/quota'
 import { initialFactor } from '@scoregw/quota/adaptive'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -27,15 +28,15 @@ describe.runIf(postgresTests)('changes announced by PostgreSQL', () => {
     const settings = sqlSettings({ db, listen, pollMs })
     const factor = sqlFactor({ db, listen, pollMs })
     const store = postgresStore({ pool, deadlineMs: 5_000 })
-    const quota = createQuota({ policy: defaultPolicy(), store, settingsStore: settings, adaptive: { factor } })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), store, settingsStore: settings, adaptive: { factor } })
     let ended: Promise<void> | undefined
     const end = (): Promise<void> => (ended ??= quota.close().then(() => pool.end()))
     onTestFinished(end)
     return { quota, settings, factor, db, end }
   }
   const limitOf = async (quota: Quota<'read' | 'write'>, subject: string): Promise<unknown> =>
-    (await quota.status(subject)).windows.write?.[0]?.limit
-  const overridden = (limit: number) => ({ overrides: { write: { '1h': limit } } })
+    (await quota.status(subject)).limits['personal-write-1h']?.limit
+  const overridden = (limit: number) => ({ limits: { 'personal-write-1h': limit } })
 
   afterEach(async () => {
     const admin = database.pool({ max: 1 })

@@ -29,11 +29,11 @@ describe.runIf(postgresTests)('the order of takes on PostgreSQL', () => {
 
   it('waiting requests keep their order, whether they are holds, have ids or neither', async () => {
     const policy = definePolicy({
-      windows: [{ label: '1h' }],
-      categories: ['ordered'],
-      layers: [{ name: 'user' }, { name: 'all', shared: true }],
-      operations: { call: { category: 'ordered', cost: 1 } },
-      base: { user: { ordered: { '1h': 1_000 } }, all: { ordered: { '1h': 42 } } },
+      limits: {
+        hourly: { by: 'user', limit: 1_000, per: '1h' },
+        all: { shared: 'all', limit: 42, per: '1h' },
+      },
+      operations: { call: {} },
     })
     const quota = createQuota({ policy, store: store(), logger: false })
     onTestFinished(() => quota.close())

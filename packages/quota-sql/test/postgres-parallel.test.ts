@@ -1,17 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import {
-  add,
-  cellsIn,
-  close,
-  Instant,
-  isNotDone,
-  Layout,
-  refund,
-  roll,
-  usedIn,
-  view,
-  windowCell,
-} from '@scoregw/quota/store'
+import { add, cellsIn, close, Instant, Layout, refund, roll, usedIn, view, windowCell } from '@scoregw/quota/internal'
+import { isNotDone } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'

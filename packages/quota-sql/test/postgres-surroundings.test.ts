@@ -1,5 +1,6 @@
 import { postgresTests, startPostgres } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone } from '@scoregw/quota/store'
 import { CamelCasePlugin, type Kysely } from 'kysely'
 import pg from 'pg'
@@ -30,10 +31,10 @@ describe.runIf(postgresTests)('PostgreSQL as others set it up', () => {
     const store = postgresStore({ pool: poolTo(url), schema: 'app', deadlineMs: 5_000 })
     await store.ready()
     const settingsStore = sqlSettings({ db, schema: 'app', listen: poolTo(url) })
-    const quota = createQuota({ policy: defaultPolicy(), store, settingsStore, logger: false })
+    const quota = createQuota({ policy: scoreGatewayPolicy(), store, settingsStore, logger: false })
     onTestFinished(() => quota.close())
-    await quota.settings.update({ base: { personal: { read: { '1h': 7 } } } })
-    await quota.settings.update({ base: { personal: { read: { '1h': 8 } } } })
+    await quota.settings.update({ limits: { 'personal-read-1h': 7 } })
+    await quota.settings.update({ limits: { 'personal-read-1h': 8 } })
     expect(await quota.consume(read)).toMatchObject({ allowed: true, source: 'store' })
     await plain.transaction().execute(async (transaction) => {
       const within = transaction.withPlugin(new CamelCasePlugin())

@@ -1,19 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import {
-  add,
-  type CellSchema,
-  cellsIn,
-  close,
-  Instant,
-  Layout,
-  reanchor,
-  refund,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-  view,
-  windowCell,
-} from '@scoregw/quota/store'
+import { add, cellsIn, close, Instant, Layout, reanchor, refund, view, windowCell } from '@scoregw/quota/internal'
+import type { CellSchema, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import type pg from 'pg'

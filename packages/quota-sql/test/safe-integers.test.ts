@@ -2,18 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createQuota, definePolicy } from '@scoregw/quota'
-import type { FactorState } from '@scoregw/quota/store'
+import type { FactorState } from '@scoregw/quota/adaptive'
 import { expect, it, onTestFinished } from 'vitest'
 import { migrateQuota, sqlFactor, sqliteStore, sqlOutcomes, sqlSettings } from '../src/index.ts'
 import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 }, run: { category: 'read', cost: 1 } },
-  categories: ['read'],
-  windows: [{ label: '1h' }],
-  concurrency: { label: 'running', operations: ['run'] },
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 10, running: 5 } } },
+  limits: {
+    hourly: { by: 'user', limit: 10, per: '1h' },
+    running: { by: 'user', concurrency: 5, for: 'run' },
+  },
+  operations: { read: {}, run: {} },
 })
 
 /** Fails on a bigint anywhere: JSON cannot hold one. */
@@ -44,17 +43,17 @@ it('everything works, and numbers stay numbers, on a connection that reads all i
   onTestFinished(() => quota.close())
 
   for (const version of [1, 2, 3]) {
-    const changed = plain(await quota.settings.update({ base: { user: { read: { '1h': 10 + version } } } }))
+    const changed = plain(await quota.settings.update({ limits: { hourly: 10 + version } }))
     expect(changed.settings).toMatchObject({ version })
     expect(plain(await other.read())).toMatchObject({ version })
-    plain(await quota.subjects.set('u', { overrides: { read: { '1h': 20 + version } } }))
+    plain(await quota.subjects.set('u', { limits: { hourly: 20 + version } }))
   }
   expect(writes).toHaveLength(6)
 
   const request = { subject: 'u', operation: 'read' } as const
   for (let used = 1; used <= 3; used++) {
     const decision = plain(await quota.consume(request))
-    expect(decision.windows[0]).toMatchObject({ used, limit: 23 })
+    expect(decision.limits.hourly).toMatchObject({ used, limit: 23 })
   }
   const hold = await quota.reserve({ ...request, operation: 'run', id: 'one', ttlMs: 60_000 })
   expect(hold.status).toBe('reserved')

@@ -1,5 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { describeSettingsStore, SETTINGS_STORE_CASES, type SettingsFactory } from '@scoregw/quota-testkit'
 import { type Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -71,7 +72,7 @@ describe.runIf(postgresTests)('settings in PostgreSQL', () => {
 
   it('settings that one process changed apply to every other process’s next decision', async () => {
     const db = kyselyOnPool(database.pool())
-    const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
+    const policy = scoreGatewayPolicy()
     const engine = () =>
       createQuota({
         policy,
@@ -81,9 +82,8 @@ describe.runIf(postgresTests)('settings in PostgreSQL', () => {
     const [first, second] = [engine(), engine()]
     const ask = async (): Promise<boolean> => (await second.consume({ subject: 'u', operation: 'read' })).allowed
     expect(await ask()).toBe(true)
-    const none = { '1h': 0, '5h': 0, '1d': 0 }
-    const nothing = { read: none, write: none }
-    await first.settings.update({ mode: 'custom', custom: { personal: nothing, site: nothing } })
+    const nothing = Object.fromEntries(policy.limits.map(({ name }) => [name, 0]))
+    await first.settings.update({ mode: 'custom', custom: nothing })
     expect(await ask()).toBe(false)
     await first.settings.update({ mode: 'normal' })
     expect(await ask()).toBe(true)

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type QuotaStore, simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -28,7 +29,7 @@ function file(name: string, isNew = true) {
 function warningsOf(store: QuotaStore, limit: number): readonly string[] {
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
-  opened.push(simpleQuota({ limit, per: '15m', store, logger }))
+  opened.push(createQuota({ limits: { api: { by: 'user', limit, per: '15m' } }, store, logger }))
   return warnings
 }
 
@@ -61,16 +62,18 @@ describe('limiters on one database', () => {
 })
 
 describe('the clock of an SQLite store', () => {
+  const ONE = { hourly: { by: 'user', limit: 1, per: '1h' } } as const
+
   it('a custom clock is rejected for an SQLite file, which uses the machine’s clock', () => {
     const store = syncSqliteStore({ database: file('clock') })
-    expect(() => simpleQuota({ limit: 1, per: '1h', store, clock: manualClock() })).toThrow(
+    expect(() => createQuota({ limits: ONE, store, clock: manualClock() })).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining("the machine's clock") }),
     )
   })
 
   it('an SQLite store with a custom clock gives it to the engine', () => {
     const clock = manualClock()
-    const quota = simpleQuota({ limit: 1, per: '1h', store: syncSqliteStore({ database: file('clock'), clock }) })
+    const quota = createQuota({ limits: ONE, store: syncSqliteStore({ database: file('clock'), clock }) })
     expect(quota.consumeSync({ subject: 'u' }).allowed).toBe(true)
     clock.advance('1h')
     expect(quota.consumeSync({ subject: 'u' }).allowed).toBe(true)

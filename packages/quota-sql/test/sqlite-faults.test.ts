@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
+import { createQuota, memoryStore } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -61,7 +62,7 @@ describe('SQLite faults', () => {
     expect((await errorOf(() => takeSync(syncSqliteStore({ database }).open(SCHEMA)))).code).toBe('store_error')
     const error = await errorOf(() => take(store.open(SCHEMA), 'u'))
     expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
-    const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
+    const policy = scoreGatewayPolicy()
     const quota = createQuota({ policy, store, failurePolicy: { read: 'open' } })
     expect(await quota.consume({ subject: 'u', operation: 'read' })).toMatchObject({
       allowed: true,

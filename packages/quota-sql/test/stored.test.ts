@@ -1,5 +1,5 @@
 import { memoryStore } from '@scoregw/quota'
-import { cellsIn, GRACE_MS, hash32, windowCell } from '@scoregw/quota/store'
+import { cellsIn, GRACE_MS, hash32, windowCell } from '@scoregw/quota/internal'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'

@@ -41,12 +41,12 @@ const STORES: readonly (readonly [string, (clock: ReturnType<typeof manualClock>
 ]
 
 const policy = definePolicy({
-  windows: [{ label: '1h' }],
-  categories: ['chat'],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  operations: { chat: { category: 'chat', cost: 1 } },
-  base: { user: { chat: { '1h': 100 } }, all: { chat: { '1h': 100, running: 7 } } },
-  concurrency: { label: 'running', operations: ['chat'] },
+  limits: {
+    hourly: { by: 'user', limit: 100, per: '1h' },
+    all: { shared: 'all', limit: 100, per: '1h' },
+    running: { shared: 'all', concurrency: 7 },
+  },
+  operations: { chat: {} },
 })
 
 describe.each(STORES)('an unreadable hold on %s', (_, make) => {
@@ -55,10 +55,7 @@ describe.each(STORES)('an unreadable hold on %s', (_, make) => {
     const { store, damage } = make(clock)
     const quota = createQuota({ policy, store, clock })
     const reserve = (subject: string) => quota.reserve({ subject, operation: 'chat', id: 'job', ttlMs: 1_000 })
-    const slots = async () => {
-      const windows = (await quota.status('x')).windows.chat ?? []
-      return windows.find(({ kind, layer }) => kind === 'concurrency' && layer === 'all')?.used
-    }
+    const slots = async () => (await quota.status('x')).limits.running?.used
     const warnings: string[] = []
     const warned = (warning: Error & { code?: string }) => void warnings.push(String(warning.code))
     process.on('warning', warned)

@@ -1,5 +1,6 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
+import { createQuota, type Quota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import type { AsyncSettingsStore } from '@scoregw/quota/store'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +13,7 @@ const LOOK = { operation: 'read', cost: 1 } as const
 /** Looks often enough by itself only where a test says so: newer settings are found by the counters. */
 const SELDOM = { pollMs: 1_000 } as const
 
-const policy = defaultPolicy()
+const policy = scoreGatewayPolicy()
 
 /** Opens all the connections' transactions, and does the work of each when every one is open. */
 function inAll<T>(
@@ -63,7 +64,7 @@ function promises(place: () => Place): void {
     const [quota, other] = [make(), makeOther()]
     await quota.ready()
     await other.settings.update({ mode: 'lenient' })
-    await other.subjects.set('changed', { overrides: { read: { '1h': 0 } } })
+    await other.subjects.set('changed', { limits: { 'personal-read-1h': 0 } })
     const decisions = await inAll(db, connections, (transaction, index) =>
       quota.inTransaction(transaction).consume({ ...LOOK, subject: index === 0 ? 'changed' : 'unchanged' }),
     )
@@ -88,7 +89,7 @@ function promises(place: () => Place): void {
       )
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true])
     const used = await Promise.all(
-      subjects.map(async (subject) => (await quota.status(`at once ${subject}`)).windows.read?.[0]?.used),
+      subjects.map(async (subject) => (await quota.status(`at once ${subject}`)).limits['personal-read-1h']?.used),
     )
     expect(used).toEqual([1, 1, 1, 1])
     await quota.close()
@@ -120,13 +121,13 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
     const { db, quota: make } = placeOf(3)
     const quota = make()
     const request = { ...LOOK, subject: 'of old' }
-    await quota.subjects.set('of old', { overrides: { read: { '1h': 7 } } })
+    await quota.subjects.set('of old', { limits: { 'personal-read-1h': 7 } })
     await db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (transaction) => {
         await sql`select 1 from quota_settings`.execute(transaction)
-        await quota.subjects.set('of old', { overrides: { read: { '1h': 0 } } })
+        await quota.subjects.set('of old', { limits: { 'personal-read-1h': 0 } })
         expect(await quota.inTransaction(transaction).consume(request)).toMatchObject({ allowed: true })
       })
     expect(await quota.consume(request)).toMatchObject({ allowed: false })

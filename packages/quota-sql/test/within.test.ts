@@ -1,9 +1,17 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { type PostgresStore, postgresStore, quotaSchemaSql, type SqliteStore, sqliteStore } from '../src/index.ts'
+import {
+  type PostgresStore,
+  postgresStore,
+  quotaSchemaSql,
+  type SqliteConnection,
+  type SqliteStore,
+  sqliteStore,
+} from '../src/index.ts'
+import { ONE, SCHEMA, used } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
-import { connectTo, kyselyOn } from './support/sqlite.ts'
+import { connectByNode, connectTo, hasNodeSqlite, kyselyOn } from './support/sqlite.ts'
 import { doneAndCharged, piecesOf, quotaOn, WORK_TABLE, type Worked, workOn } from './support/work.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 10_000 : 120
@@ -57,4 +65,36 @@ describe('within a transaction on SQLite', () => {
     const db = kyselyOn(database) as Kysely<Worked>
     await worksAsCharged(db, sqliteStore({ database, db }), 4)
   })
+
+  const drivers: readonly (readonly [string, (path: string) => SqliteConnection])[] = [
+    ['libsql', connectTo],
+    ...(hasNodeSqlite ? [['node:sqlite', connectByNode] as const] : []),
+  ]
+  for (const [driver, connect] of drivers) {
+    it(`a connection of ${driver} is a transaction after BEGIN; another connection is none`, async () => {
+      const database = connect(':memory:')
+      database.exec(quotaSchemaSql({ dialect: 'sqlite' }))
+      const store = sqliteStore({ database })
+      const other = connect(':memory:')
+      other.exec('begin')
+      const refused = () => {
+        for (const wrong of [database, other]) {
+          expect(() => store.inTransaction(SCHEMA, wrong)).toThrow(/expected an open transaction/)
+        }
+      }
+      refused()
+      const request = { subject: 'u', set: 0, quotas: { layers: [0, 1], limits: [2, 2] }, costs: ONE }
+      for (const end of ['rollback', 'commit']) {
+        database.exec('begin')
+        expect(() => store.inTransaction(SCHEMA, other)).toThrow(/expected an open transaction/)
+        const counters = store.inTransaction(SCHEMA, database)
+        for (const outcome of ['admitted', 'admitted', 'refused']) {
+          expect((await counters.take(request)).outcome).toBe(outcome)
+        }
+        database.exec(end)
+      }
+      refused()
+      expect(await used(store.open(SCHEMA), 'u')).toEqual([2, 2])
+    })
+  }
 })

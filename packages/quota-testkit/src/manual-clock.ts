@@ -1,10 +1,10 @@
 import type { Clock, Duration } from '@scoregw/quota'
-import { millisecondsOf } from '@scoregw/quota/store'
+import { millisecondsOf } from '@scoregw/quota/internal'
 
 /** A {@link Clock} that only moves when you move it. */
 export interface ManualClock extends Clock {
   /** Advances the clock by milliseconds, or by a duration such as `'1h'`. A negative number sets it back. */
-  advance(by: Duration): void
+  advance(by: number | Duration): void
   /** Sets the clock to an instant, in epoch milliseconds. */
   set(instant: number): void
 }
@@ -23,7 +23,7 @@ export function manualClock(start: number = SOME_INSTANT): ManualClock {
   return {
     now: () => instant,
     advance(by) {
-      instant = whole(instant + millisecondsOf(by))
+      instant = whole(instant + (typeof by === 'number' ? by : millisecondsOf(by)))
     },
     set(next) {
       instant = whole(next)

@@ -4,9 +4,12 @@
  *
  * @module
  */
+export type { ModelNumbers } from './model/effective-limit.ts'
 export type { ModelCalendar } from './model/model-cells.ts'
+export type { ModelAmount, ModelCost } from './model/model-costs.ts'
 export { copyOf, ModelCounters, type ModelId, type ModelLimit, type ModelState } from './model/model-counters.ts'
 export type { ModelDecision } from './model/model-decision.ts'
+export type { ModelChange } from './model/model-documents.ts'
 export type {
   ModelAnswer,
   ModelCommit,

@@ -1,17 +1,15 @@
 import { type Clock, QuotaError } from '@scoregw/quota'
-import {
-  type AsyncCounters,
-  type AsyncStore,
-  CLOSED,
-  GRACE_MS,
-  layerKey,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeReply,
-  type TakeRequest,
+import { CLOSED, GRACE_MS, layerKey } from '@scoregw/quota/internal'
+import type {
+  AsyncCounters,
+  AsyncStore,
+  ReadRequest,
+  ResetRequest,
+  SettleRequest,
+  StoreSchema,
+  SubjectKeys,
+  TakeReply,
+  TakeRequest,
 } from '@scoregw/quota/store'
 import { manualClock, type RowName, type StoreFactory } from '../src/index.ts'
 import { type Cell, MapCounters, mapStore } from './map-store.ts'

@@ -1,11 +1,5 @@
-import {
-  layerKey,
-  type ReservationId,
-  type SettleRequest,
-  type TakeOutcome,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota/store'
+import { layerKey } from '@scoregw/quota/internal'
+import type { ReservationId, SettleRequest, TakeOutcome, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { type IdRecord, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 

@@ -1,9 +1,9 @@
+import type { Owner } from '@scoregw/quota/internal'
 import type {
   ExtendRequest,
   GrowRequest,
   HoldReply,
   ListHoldsReply,
-  Owner,
   ResetRequest,
   SettleHoldReply,
   SettleHoldRequest,

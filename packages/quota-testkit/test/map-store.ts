@@ -1,10 +1,11 @@
 import type { Clock } from '@scoregw/quota'
-import * as row from '@scoregw/quota/store'
+import * as row from '@scoregw/quota/internal'
+import type * as store from '@scoregw/quota/store'
 
 /** One window of one counter, which of the costs it counts, and its limit's position. */
 export type Cell = readonly [startedAtAndUsed: number[], lengthMs: number, unit: number, at: number]
 
-export interface IdRecord extends row.ReservationId {
+export interface IdRecord extends store.ReservationId {
   readonly state: 'reserved' | 'committed' | 'cancelled'
   readonly states: readonly number[]
   readonly expiresAt: number
@@ -12,14 +13,14 @@ export interface IdRecord extends row.ReservationId {
 
 export interface MapData {
   readonly clock: Clock
-  readonly schema: row.StoreSchema
+  readonly schema: store.StoreSchema
   readonly layout: row.Layout
   readonly cells: Map<string, number[]>
   readonly ids: Map<string, IdRecord>
 }
 
 /** The store that mutants are made from: each rule is a method of its own, two maps, everything kept for ever. */
-export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounters): row.SyncStore {
+export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounters): store.SyncStore {
   const kept: Pick<MapData, 'cells' | 'ids'> = {
     cells: new Map(),
     ids: new Map(),
@@ -31,14 +32,14 @@ export function mapStore(clock: Clock, Counters: typeof MapCounters = MapCounter
   }
 }
 
-export class MapCounters implements row.SyncCounters {
+export class MapCounters implements store.SyncCounters {
   readonly data: MapData
 
   constructor(data: MapData) {
     this.data = data
   }
 
-  take(request: row.TakeRequest): row.TakeReply {
+  take(request: store.TakeRequest): store.TakeReply {
     const now = this.data.clock.now()
     const { id } = request
     const record = id && this.record(this.idKey(request, id), now)
@@ -58,7 +59,7 @@ export class MapCounters implements row.SyncCounters {
    * Looks at every window first, and writes only when all of them have
    * room. Windows of units that cost nothing are left alone.
    */
-  decide({ subject, set, quotas, costs }: row.TakeRequest, now: number): row.TakeReply {
+  decide({ subject, set, quotas, costs }: store.TakeRequest, now: number): store.TakeReply {
     const cells = this.counted(subject, set, quotas.layers)
     const fits = cells.every(([pair, lengthMs, unit, at]) => {
       const cost = costs[unit] ?? 0
@@ -79,24 +80,24 @@ export class MapCounters implements row.SyncCounters {
     }
   }
 
-  read({ subject, set, layers }: row.ReadRequest): row.ReadReply {
+  read({ subject, set, layers }: store.ReadRequest): store.ReadReply {
     const now = this.data.clock.now()
     return { now, states: this.view(this.counted(subject, set, layers), now) }
   }
 
-  settle(request: row.SettleRequest): void {
+  settle(request: store.SettleRequest): void {
     const { subject, set, layers, states, refunds, id } = request
     if (id && !this.settleId(request, id)) return
     for (const [pair, , unit, at] of this.counted(subject, set, layers))
       row.refund(pair, 0, Number(states[2 * at]), refunds[unit] ?? 0)
   }
 
-  reset({ subject, limits }: row.ResetRequest): void {
+  reset({ subject, limits }: store.ResetRequest): void {
     for (const [pair] of this.cells(subject, limits)) row.close(pair, 0)
   }
 
   /** The cells of a set in some layers. */
-  counted(subject: row.SubjectKeys, set: number, layers: readonly number[]): Cell[] {
+  counted(subject: store.SubjectKeys, set: number, layers: readonly number[]): Cell[] {
     const counted = this.data.layout.counted[set] ?? []
     return this.cells(
       subject,
@@ -108,7 +109,7 @@ export class MapCounters implements row.SyncCounters {
    * By names and never by places, so that another schema finds what it
    * knows. As JSON no two keys are one text.
    */
-  cells(subject: row.SubjectKeys, limits: readonly number[]): Cell[] {
+  cells(subject: store.SubjectKeys, limits: readonly number[]): Cell[] {
     const { layout, schema } = this.data
     return limits.flatMap((at) => {
       const layer = schema.layers[layout.layerOf[at] ?? -1]
@@ -117,7 +118,7 @@ export class MapCounters implements row.SyncCounters {
     })
   }
 
-  cell(names: readonly unknown[], { identity, lengthMs, unit }: row.CellSchema, at: number): Cell {
+  cell(names: readonly unknown[], { identity, lengthMs, unit }: store.CellSchema, at: number): Cell {
     const key = JSON.stringify([...names, identity])
     const kept = this.data.cells.get(key)
     const pair = kept ?? [row.CLOSED, row.CLOSED]
@@ -131,7 +132,7 @@ export class MapCounters implements row.SyncCounters {
     return state
   }
 
-  repeat(record: IdRecord, { nonce, fingerprint }: row.ReservationId): row.TakeOutcome {
+  repeat(record: IdRecord, { nonce, fingerprint }: store.ReservationId): store.TakeOutcome {
     if (record.fingerprint !== fingerprint) return 'conflict'
     if (record.state === 'cancelled') return 'cancelled'
     return record.nonce === nonce ? 'admitted' : 'duplicate'
@@ -141,7 +142,7 @@ export class MapCounters implements row.SyncCounters {
    * Whether this nonce may settle the id; from now on nobody may. A
    * cancel of an unknown one is remembered.
    */
-  settleId(request: row.SettleRequest, id: row.ReservationId): boolean {
+  settleId(request: store.SettleRequest, id: store.ReservationId): boolean {
     const key = this.idKey(request, id)
     const record = this.record(key, this.data.clock.now())
     const settles = record?.state === 'reserved' && record.nonce === id.nonce
@@ -154,7 +155,7 @@ export class MapCounters implements row.SyncCounters {
     return record && now < record.expiresAt ? record : undefined
   }
 
-  remember(key: string, id: row.ReservationId, state: IdRecord['state'], states: readonly number[]): void {
+  remember(key: string, id: store.ReservationId, state: IdRecord['state'], states: readonly number[]): void {
     this.data.ids.set(key, {
       ...id,
       state,
@@ -163,7 +164,7 @@ export class MapCounters implements row.SyncCounters {
     })
   }
 
-  idKey({ subject }: row.TakeRequest | row.SettleRequest, { id }: row.ReservationId): string {
+  idKey({ subject }: store.TakeRequest | store.SettleRequest, { id }: store.ReservationId): string {
     return JSON.stringify([row.ownerOf(this.data.schema, subject), id])
   }
 }

@@ -1,4 +1,4 @@
-import { checkPromises, runHistories, runUnitHistories } from '@scoregw/quota-histories'
+import { checkPromises, runHistories, UNIT_SCENES } from '@scoregw/quota-histories'
 import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { CONFORMANCE_CASES, type ConformanceCase, runCase } from '../src/index.ts'
@@ -89,7 +89,9 @@ describe.runIf(slowTests)('mutants with several units', () => {
     'windows open also for what costs nothing of them',
   ])('random histories over several units find the fault: %s', async (fault) => {
     const mutant = UNIT_MUTANTS.find((each) => each.fault === fault)!
-    expect(await fails(() => runUnitHistories(factoryOf(mutant), { runs: 300, seed: 1, shrink: false }))).toBe(true)
+    expect(
+      await fails(() => runHistories(factoryOf(mutant), { runs: 300, seed: 1, shrink: false, scenes: UNIT_SCENES })),
+    ).toBe(true)
   })
 })
 

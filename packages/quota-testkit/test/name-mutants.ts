@@ -1,13 +1,5 @@
-import {
-  type CellSchema,
-  CLOSED,
-  layerKey,
-  type ResetRequest,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota/store'
+import { CLOSED, layerKey } from '@scoregw/quota/internal'
+import type { CellSchema, ResetRequest, StoreSchema, SubjectKeys, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { type Cell, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 

@@ -5,7 +5,7 @@ import {
   OUTCOME_COLUMNS,
   type OutcomeStore,
   type VersionedFactor,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/adaptive'
 
 interface Pair<Port> {
   readonly store: Port

@@ -1,16 +1,16 @@
-import {
-  type HoldRef,
-  ownerOf,
-  type ReadReply,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeReply,
-  type TakeRequest,
+import { ownerOf } from '@scoregw/quota/internal'
+import type {
+  HoldRef,
+  ReadReply,
+  ReadRequest,
+  ResetRequest,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SettleRequest,
+  StoreSchema,
+  SubjectKeys,
+  TakeReply,
+  TakeRequest,
 } from '@scoregw/quota/store'
 import type { ModelId } from '../src/model/model-counters.ts'
 import { ModelledCounters } from './model-store.ts'

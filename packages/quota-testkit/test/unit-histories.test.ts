@@ -1,14 +1,6 @@
 import { memoryStore } from '@scoregw/quota'
-import {
-  cellsIn,
-  type HoldRef,
-  type Quotas,
-  type StoreSchema,
-  type SyncCounters,
-  slotsCell,
-  type WindowStates,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { HoldRef, Quotas, StoreSchema, SyncCounters, WindowStates } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

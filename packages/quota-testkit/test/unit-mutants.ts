@@ -1,12 +1,5 @@
-import {
-  type CellDefinition,
-  type CellSchema,
-  cellOfIdentity,
-  type SettleRequest,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-} from '@scoregw/quota/store'
+import { type CellDefinition, cellOfIdentity } from '@scoregw/quota/internal'
+import type { CellSchema, SettleRequest, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import type { ModelCosts } from '../src/model/model-records.ts'
 import { ModelledCounters, modelStore } from './model-store.ts'
 import type { Mutant } from './mutant.ts'

@@ -1,14 +1,5 @@
-import {
-  add,
-  type CellSchema,
-  CLOSED,
-  reanchor,
-  roll,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-  usedIn,
-} from '@scoregw/quota/store'
+import { add, CLOSED, reanchor, roll, usedIn } from '@scoregw/quota/internal'
+import type { CellSchema, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { type Cell, MapCounters } from './map-store.ts'
 import type { Mutant } from './mutant.ts'
 

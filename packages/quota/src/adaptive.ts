@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
+export { ADAPTIVE_DEFAULTS, type AdaptiveConstants } from './adaptive/constants.ts'
 export { adaptiveLaw, initialFactor, resetFactor } from './adaptive/law.ts'
 export { readAdaptiveCounts } from './adaptive/rates.ts'
 export {
@@ -20,18 +20,13 @@ export type {
   FactorReasonCode,
   FactorState,
   FactorStore,
-  FailedLevel,
   VersionedFactor,
 } from './store/factor-store.ts'
-export {
-  type CallOutcome,
-  type OutcomeRecorder,
-  type OutcomeRecorderOptions,
-  outcomeRecorder,
-} from './store/outcome-recorder.ts'
+export { type CallOutcome, type OutcomeRecorder, outcomeRecorder } from './store/outcome-recorder.ts'
 export {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
 } from './store/outcome-store.ts'

@@ -4,77 +4,48 @@
  *
  * @module
  */
-export type { LimitKind } from './decision/decision.ts'
-export type { WriteOptions } from './engine/admin/write-options.ts'
-export { createQuota, isSyncQuota } from './engine/engine.ts'
-export type { QuotaEvent } from './engine/events.ts'
-export type { FailurePolicy } from './engine/options.ts'
 export type {
   AdmittedDecision,
-  CommitResult,
   Decision,
+  LimitStatus,
+  Refusal,
+  RefusedDecision,
+  UncountedLimit,
+} from './decision/decision.ts'
+export type { QuotaHolds } from './engine/admin/holds-admin.ts'
+export type { QuotaSettings, SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
+export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
+export { createQuota } from './engine/create-quota.ts'
+export { isSyncQuota } from './engine/engine.ts'
+export type { QuotaEvents } from './engine/events.ts'
+export type { QuotaOptions } from './engine/options.ts'
+export type { OneOperation, Quota, QuotaInTransaction, SyncOneOperation, SyncQuota } from './engine/quota.ts'
+export type {
+  CommitResult,
+  EmptyReservation,
+  HeldLimitStatus,
   HeldReservation,
   Hold,
-  NearLimit,
-  Policy,
-  Quota,
-  QuotaEvents,
-  QuotaHolds,
-  QuotaInTransaction,
-  QuotaOptions,
   QuotaRequest,
-  QuotaSettings,
   QuotaStatus,
-  QuotaSubjects,
-  RefusedDecision,
+  RefusedReservation,
+  RepeatedReservation,
   Reservation,
   ReserveRequest,
-  ResetOptions,
   ResumedReservation,
-  RunResult,
-  Settings,
-  SubjectSettings,
-  SubjectSettingsPatch,
-  SyncQuota,
-  SyncQuotaOptions,
   SyncReservation,
-  UncountedWindow,
-  VersionedSettings,
-  VersionedSubjectSettings,
-  Violation,
-  WindowStatus,
-} from './engine/public-types.ts'
-export type { PeekOptions } from './engine/requests.ts'
-export {
-  type SimpleQuota,
-  type SimpleQuotaOptions,
-  type SyncSimpleQuota,
-  type SyncSimpleQuotaOptions,
-  simpleQuota,
-} from './engine/simple-quota.ts'
-export { type Fault, QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
-export { quotaExceededBody, quotaStatusBody } from './http/body.ts'
-export { quotaHeaders } from './http/headers.ts'
+} from './engine/requests.ts'
+export { QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
+export { QuotaWarning } from './errors/quota-warning.ts'
 export { memorySettings } from './memory/memory-settings.ts'
-export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
+export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
 export type { QuotaLogger } from './options/logger.ts'
-export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
-export type { Limit, LimitTable } from './policy/policy.ts'
-export type { Mode } from './policy/settings.ts'
-export type {
-  Counting,
-  MoneyFormat,
-  OneUnit,
-  PolicyNames,
-  SeveralUnits,
-  Subject,
-  SubjectOf,
-  UnitDefinition,
-  UnitsOf,
-} from './policy/units.ts'
-export { defaultPolicy } from './score-gateway/default-policy.ts'
-export type { QuotaStore } from './store/quota-store.ts'
-export type { SettingsStore } from './store/settings-store.ts'
+export { definePolicy, parsePolicy } from './policy/define-policy.ts'
+export type { LimitDefinition } from './policy/limit-definition.ts'
+export { type Money, type MoneyAmount, money } from './policy/money.ts'
+export type { Limit, LimitWithBurst, Policy } from './policy/policy.ts'
+export type { Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { Counting, OneUnit, PolicyNames, SeveralUnits } from './policy/units.ts'
+export type { Subject } from './store/schema.ts'
 export type { Clock } from './time/clock.ts'
-export type { Calendar } from './windows/kinds/calendar.ts'
 export type { Duration } from './windows/kinds/rolling.ts'

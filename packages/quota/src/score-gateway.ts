@@ -4,7 +4,6 @@
  * @module
  */
 
-export { type DefaultPolicyOptions, defaultPolicy } from './score-gateway/default-policy.ts'
 export {
   BEIJING_TIME_ZONE,
   beijingText,
@@ -13,3 +12,8 @@ export {
   type ScoreGatewayBody,
   scoreGatewayAnswers,
 } from './score-gateway/score-gateway-answers.ts'
+export {
+  type ScoreGatewayLimit,
+  type ScoreGatewayPolicyOptions,
+  scoreGatewayPolicy,
+} from './score-gateway/score-gateway-policy.ts'

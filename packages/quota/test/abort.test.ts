@@ -1,7 +1,15 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { createQuota, memoryStore, type Quota } from '../src/index.ts'
-import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
+import {
+  asyncStore,
+  flatLimits,
+  type Gateway,
+  type GatewayQuota,
+  gatewayPolicy,
+  type Operation,
+  testClock,
+} from './support.ts'
 
 const write = { subject: 'u', operation: 'write' } as const
 /** More turns of the queue of microtasks than lie between a store's answer and the caller. */
@@ -11,10 +19,10 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await Promise.resolve()
 }
 
-const policy = testPolicy(flatBase(1e6, 1e6))
+const policy = gatewayPolicy(flatLimits(1e6, 1e6))
 
 interface Made {
-  readonly quota: Quota<Operation>
+  readonly quota: GatewayQuota
   /** Makes the store wait. */
   readonly shut: () => void
   /** Lets it decide. */
@@ -27,8 +35,8 @@ function made(): Made {
   const store = memoryStore({ clock })
   let open = (): void => undefined
   let gate = Promise.resolve()
-  const quota = createQuota<Operation>({ policy, clock, store: asyncStore(store, () => gate) })
-  const status = createQuota<Operation>({ policy, clock, store })
+  const quota = createQuota<Operation, Gateway>({ policy, clock, store: asyncStore(store, () => gate) })
+  const status = createQuota<Operation, Gateway>({ policy, clock, store })
   return {
     quota,
     shut() {
@@ -41,12 +49,12 @@ function made(): Made {
       open()
       gate = Promise.resolve()
       await new Promise(setImmediate)
-      return status.statusSync(subject).windows.write![0]!.used
+      return status.statusSync(subject).limits['personal-write-1h']!.used
     },
   }
 }
 
-type CallWith = (quota: Quota<Operation>, signal: AbortSignal, subject?: string) => Promise<unknown>
+type CallWith = (quota: GatewayQuota, signal: AbortSignal, subject?: string) => Promise<unknown>
 
 const calls: readonly (readonly [string, CallWith])[] = [
   ['consume', (quota, signal, subject = 'u') => quota.consume({ ...write, subject, signal })],
@@ -83,7 +91,7 @@ describe.each(calls)('%s', (_, call) => {
     open()
     await call(quota, signal)
     expect(getEventListeners(signal, 'abort')).toEqual([])
-    const failing = createQuota<Operation>({
+    const failing = createQuota<Operation, Gateway>({
       policy,
       store: asyncStore(memoryStore(), () => Promise.reject(new Error('gone'))),
     })
@@ -101,7 +109,7 @@ describe.each(calls)('%s', (_, call) => {
     const clock = testClock()
     const inner = memoryStore({ clock })
     const controller = new AbortController()
-    const quota = createQuota<Operation>({
+    const quota = createQuota<Operation, Gateway>({
       policy,
       clock,
       store: asyncStore(inner, () => {
@@ -111,7 +119,10 @@ describe.each(calls)('%s', (_, call) => {
     })
     await expect(call(quota, controller.signal)).rejects.toBe('meanwhile')
     await new Promise(setImmediate)
-    expect(createQuota<Operation>({ policy, clock, store: inner }).statusSync('u').windows.write![0]!.used).toBe(0)
+    expect(
+      createQuota<Operation, Gateway>({ policy, clock, store: inner }).statusSync('u').limits['personal-write-1h']!
+        .used,
+    ).toBe(0)
   })
 })
 
@@ -119,7 +130,7 @@ describe('an aborted reservation on synchronous stores', () => {
   it('a signal that aborts before the reservation resolves cancels it', async () => {
     const outcomes = new Set<unknown>()
     for (let before = 0; before < 8; before++) {
-      const quota = createQuota<Operation>({ policy, clock: testClock() })
+      const quota = createQuota<Operation, Gateway>({ policy, clock: testClock() })
       const controller = new AbortController()
       const calling = quota.reserve({ ...write, signal: controller.signal }).then(
         () => 'admitted',
@@ -130,18 +141,18 @@ describe('an aborted reservation on synchronous stores', () => {
       const outcome = await calling
       outcomes.add(outcome)
       await new Promise(setImmediate)
-      const { used } = quota.statusSync('u').windows.write![0]!
+      const { used } = quota.statusSync('u').limits['personal-write-1h']!
       expect({ before, outcome, used }).toEqual({ before, outcome, used: outcome === 'admitted' ? 15 : 0 })
     }
     expect(outcomes).toEqual(new Set(['admitted', 'given up']))
   })
 
   it('a signal that a decision listener aborts cancels the reservation', async () => {
-    const quota = createQuota<Operation>({ policy, clock: testClock() })
+    const quota = createQuota<Operation, Gateway>({ policy, clock: testClock() })
     const controller = new AbortController()
     quota.on('admitted', () => controller.abort('by a listener'))
     await expect(quota.reserve({ ...write, signal: controller.signal })).rejects.toBe('by a listener')
-    expect(quota.statusSync('u').windows.write![0]!.used).toBe(0)
+    expect(quota.statusSync('u').limits['personal-write-1h']!.used).toBe(0)
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
 })

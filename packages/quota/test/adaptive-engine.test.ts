@@ -2,15 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import {
   adaptiveTicker,
+  type FactorState,
+  type FactorStore,
   initialFactor,
   type MemoryFactor,
   memoryFactor,
   memoryOutcomes,
   outcomeRecorder,
+  type VersionedFactor,
 } from '../src/adaptive.ts'
-import { memorySettings, type SyncQuotaOptions } from '../src/index.ts'
-import { type FactorState, type FactorStore, MAX_LIMIT, type VersionedFactor } from '../src/store.ts'
-import { type Fixture, fixture, flatBase, type Operation, testClock } from './support.ts'
+import { memorySettings } from '../src/index.ts'
+import { MAX_LIMIT } from '../src/internal.ts'
+import { flatLimits, type GatewayEngine, gateway, type SyncGatewayOptions, testClock } from './support.ts'
 
 /** Writes a factor, as a tick would. */
 function move(store: MemoryFactor, factorHundredths: number): void {
@@ -19,17 +22,16 @@ function move(store: MemoryFactor, factorHundredths: number): void {
   expect(store.compareAndSet(version, minute + 1, state)).toBe(true)
 }
 
-async function adaptive(
-  options: Partial<SyncQuotaOptions<Operation>> = {},
-): Promise<Fixture & { factor: MemoryFactor }> {
+async function adaptive(options: Partial<SyncGatewayOptions> = {}): Promise<GatewayEngine & { factor: MemoryFactor }> {
   const factor = memoryFactor()
-  const made = fixture({ adaptive: { factor }, ...options })
+  const made = gateway({ adaptive: { factor }, ...options })
   await made.quota.settings.update({ mode: 'adaptive' })
   return { ...made, factor }
 }
 
-function limits({ quota }: Fixture, subject = 'u'): (number | string)[] {
-  return quota.statusSync(subject).windows.write!.map(({ limit }) => limit)
+function limits({ quota }: GatewayEngine, subject = 'u'): (number | string)[] {
+  const ofWrites = Object.values(quota.statusSync(subject).limits).filter(({ name }) => name.includes('-write-'))
+  return ofWrites.map(({ limit }) => limit)
 }
 
 /** A factor store that answers later, as a test lets it. */
@@ -49,10 +51,10 @@ function laterFactor() {
 
 describe('adaptive mode', () => {
   it('adaptive mode requires a factor store', async () => {
-    await expect(fixture().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
+    await expect(gateway().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
       faults: [{ path: 'mode', message: 'not available: this engine has no adaptive factor' }],
     })
-    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing; expected a factor store/)
+    expect(() => gateway({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing; expected a factor store/)
   })
 
   it('adaptive limits start at factor 1 and follow each change immediately in every layer', async () => {
@@ -90,8 +92,8 @@ describe('adaptive mode', () => {
     const [anyFactor, anyMultiplier] = [fc.integer({ min: 75, max: 150 }), fc.integer({ min: 25, max: 400 })]
     await fc.assert(
       fc.asyncProperty(anyBase, anyFactor, anyMultiplier, async (base, factor, multiplier) => {
-        const layers = { site: { multiplier: multiplier / 100 } }
-        await engine.quota.settings.update({ base: flatBase(base, base), layers })
+        const shared = { site: { multiplier: multiplier / 100 } }
+        await engine.quota.settings.update({ limits: flatLimits(base, base), shared })
         move(engine.factor, factor)
         const exact = (by: number): number => {
           const limit = Number((BigInt(base) * BigInt(factor) * BigInt(by)) / 10_000n)
@@ -105,7 +107,7 @@ describe('adaptive mode', () => {
 
   it('the factor scales the limits of a subject except its overrides', async () => {
     const engine = await adaptive()
-    await engine.quota.subjects.set('u', { overrides: { write: { '5h': 7 } }, bypass: ['site'] })
+    await engine.quota.subjects.set('u', { limits: { 'personal-write-5h': 7 }, bypass: { site: true } })
     expect(limits(engine)).toEqual([60, 7, 600])
     move(engine.factor, 75)
     expect(limits(engine)).toEqual([45, 7, 450])
@@ -114,7 +116,7 @@ describe('adaptive mode', () => {
   it('other modes ignore the factor, and its latest value applies when adaptive mode returns', async () => {
     const engine = await adaptive()
     for (const mode of ['conservative', 'normal', 'lenient', 'custom'] as const) {
-      await engine.quota.settings.update({ mode, custom: flatBase(9, 9) })
+      await engine.quota.settings.update({ mode, custom: flatLimits(9, 9) })
       const before = limits(engine)
       move(engine.factor, mode === 'normal' ? 130 : 120)
       expect(limits(engine)).toEqual(before)
@@ -138,7 +140,7 @@ describe('adaptive mode', () => {
 
   it('the engine warns about operations whose price is above a limit at the lowest factor', async () => {
     const { quota } = await adaptive()
-    const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 19 } } } })
+    const { warnings } = await quota.settings.update({ limits: { 'personal-write-1h': 19 } })
     expect(warnings.map(({ message }) => message)).toEqual([
       'the effective limit of 14 tokens at factor 0.75 is below the price of write, big',
     ])

@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { adaptiveCounts, wilsonBounds } from '../src/adaptive/rates.ts'
-import type { AdaptiveConstants, AdaptiveCounts, FactorMemory, FactorState } from '../src/adaptive.ts'
 import {
   ADAPTIVE_DEFAULTS,
-  adaptiveConstants,
+  type AdaptiveConstants,
+  type AdaptiveCounts,
   adaptiveLaw,
+  type FactorMemory,
+  type FactorState,
   initialFactor,
   memoryFactor,
   resetFactor,
 } from '../src/adaptive.ts'
+import { adaptiveConstants } from '../src/internal.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
 import { START } from './support.ts'
 

@@ -3,6 +3,8 @@ import {
   type AdaptiveTickerOptions,
   adaptiveLaw,
   adaptiveTicker,
+  type FactorState,
+  type FactorStore,
   initialFactor,
   memoryFactor,
   memoryOutcomes,
@@ -10,8 +12,7 @@ import {
 } from '../src/adaptive.ts'
 import { createQuota } from '../src/index.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
-import type { FactorState, FactorStore } from '../src/store.ts'
-import { START, type TestClock, testClock, testPolicy } from './support.ts'
+import { gatewayPolicy, START, type TestClock, testClock } from './support.ts'
 
 const MINUTE_MS = 60_000
 const MINUTE = Math.floor(START / MINUTE_MS)
@@ -152,7 +153,7 @@ describe('ticks of the ticker', () => {
 
   it('a tick does nothing in another mode', async () => {
     const factorStore = memoryFactor()
-    const quota = createQuota({ policy: testPolicy(), adaptive: { factor: factorStore } })
+    const quota = createQuota({ policy: gatewayPolicy(), adaptive: { factor: factorStore } })
     const clock = testClock()
     const ticker = adaptiveTicker({ outcomes: memoryOutcomes(), factorStore, clock, settings: quota.settings })
     expect(await ticker.tick()).toEqual({ status: 'idle' })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { createQuota, definePolicy, memorySettings, memoryStore } from '../src/index.ts'
+import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../src/internal.ts'
 import { changedAnchor, fitAnchor } from '../src/policy/limits.ts'
-import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../src/store.ts'
 import type { OwnAnchor } from '../src/windows/kinds/calendar.ts'
 import { testClock } from './support.ts'
 
@@ -152,11 +152,11 @@ describe('a changed anchor', () => {
 
 describe('the anchor of a subject', () => {
   const policy = definePolicy({
-    windows: [{ label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],
-    categories: ['call'],
-    layers: [{ name: 'user' }, { name: 'all', shared: true }],
-    operations: { ask: { category: 'call', cost: 1 } },
-    base: { user: { call: { month: 5 } }, all: { call: { month: 100 } } },
+    limits: {
+      perMonth: { by: 'user', limit: 5, every: 'month', timeZone: 'UTC', anchor: 'subject' },
+      ofAll: { shared: 'all', limit: 100, every: 'month', timeZone: 'UTC', anchor: 'subject' },
+    },
+    operations: { ask: {} },
   })
 
   function made() {
@@ -171,7 +171,9 @@ describe('the anchor of a subject', () => {
     await quota.subjects.set('u', { anchor: { day: 1 } })
     await quota.subjects.update('u', { anchor: { day: 15 } })
     const resets = async (subject: string) =>
-      (await quota.status(subject)).windows.call!.map(({ resetAt }) => new Date(resetAt!).toISOString().slice(5, 10))
+      Object.values((await quota.status(subject)).limits).map((limit) =>
+        new Date(limit.resetAt ?? 0).toISOString().slice(5, 10),
+      )
     expect(await resets('u')).toEqual(['04-01', '04-01'])
     for (let i = 0; i < 5; i++) quota.consumeSync({ subject: 'u', operation: 'ask' })
     expect(quota.consumeSync({ subject: 'u', operation: 'ask' }).allowed).toBe(false)
@@ -218,12 +220,12 @@ describe('the anchor of a subject', () => {
     const read = await quota.subjects.get('u')
     expect(read.anchor).toEqual({ day: 15, was: { day: 1 }, changedAt: at(3, 10) })
     clock.at = at(3, 12)
-    const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: ['all'] } as const
+    const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: { all: true } } as const
     const { version: _, revision, ...plain } = read
     const written = await quota.subjects.set('u', forged)
-    expect(written).toMatchObject({ ...plain, bypass: ['all'], version: 3 })
+    expect(written).toMatchObject({ ...plain, bypass: { all: true }, version: 3 })
     expect(written.revision).not.toBe(revision)
-    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...plain, bypass: ['all'] })
+    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...plain, bypass: { all: true } })
     clock.at = at(5, 20)
     await quota.subjects.set('u', {})
     expect((await quota.subjects.get('u')).anchor).toEqual({ was: { day: 15 }, changedAt: at(5, 20) })
@@ -232,7 +234,7 @@ describe('the anchor of a subject', () => {
     clock.at = at(8, 1)
     await quota.subjects.remove('u')
     expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ anchor: { was: null, changedAt: at(5, 20) } })
-    await quota.subjects.set('never', { bypass: ['all'] })
+    await quota.subjects.set('never', { bypass: { all: true } })
     await quota.subjects.remove('never')
     expect(settingsStore.readSubject('user', 'never')).toBeUndefined()
     await quota.close()

@@ -1,40 +1,19 @@
 import { expectTypeOf, it } from 'vitest'
-import { luxonCalendar } from '../src/calendar.ts'
-import {
-  type CommitResult,
-  createQuota,
-  type Decision,
-  defaultPolicy,
-  definePolicy,
-  type Limit,
-  type OneUnit,
-  type QuotaStore,
-  type RefusedDecision,
-  type SimpleQuota,
-  type SyncQuota,
-  type SyncSimpleQuota,
-  simpleQuota,
-} from '../src/index.ts'
-import type { NamesIn } from './names-in.ts'
+import { type CommitResult, createQuota, type Decision, type RefusedDecision } from '../src/index.ts'
+import { scoreGatewayPolicy } from '../src/score-gateway.ts'
+import type { QuotaStore } from '../src/store.ts'
 
-const quota = createQuota({
-  policy: defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } }),
-})
+const policy = scoreGatewayPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } })
+type Counted = NonNullable<typeof policy.counting>
 
-/** The types that describe the default policy. */
-type Counted = OneUnit<'tokens', NamesIn<typeof quota>>
+const quota = createQuota({ policy })
 
 it('operation names are the policy’s', () => {
-  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'music.upsert', Counted>>()
-  expectTypeOf(quota.consumeSync).parameter(0).toHaveProperty('operation').toEqualTypeOf<'music.upsert'>()
+  void quota.consume({ subject: 'u', operation: 'music.upsert' })
   // @ts-expect-error there is no such operation
   void quota.consume({ subject: 'u', operation: 'music.delete' })
-  expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<SyncQuota<'read' | 'write', Counted>>()
-})
-
-it('the categories of the default policy are read and write', () => {
   // @ts-expect-error there is no such category
-  defaultPolicy({ operations: { go: { category: 'air', cost: 1 } } })
+  scoreGatewayPolicy({ operations: { go: { category: 'air', cost: 1 } } })
 })
 
 it('a refused decision has the reason', () => {
@@ -47,7 +26,7 @@ it('a repeated reservation has no decision', async () => {
   const reservation = await quota.reserve({ subject: 'u', operation: 'music.upsert', id: 'x' })
   if (reservation.status === 'duplicate') expectTypeOf(reservation.decision).toEqualTypeOf<undefined>()
   if (reservation.status === 'reserved')
-    expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<CommitResult<Counted>>>()
+    expectTypeOf(reservation.commit).returns.toEqualTypeOf<Promise<CommitResult<Counted>>>()
 })
 
 it('run() returns what the work returned', async () => {
@@ -55,72 +34,16 @@ it('run() returns what the work returned', async () => {
   if (result.allowed) expectTypeOf(result.value).toEqualTypeOf<number>()
 })
 
-const metered = definePolicy({
-  windows: [
-    { label: '1h', lengthMs: 3_600_000 },
-    { label: 'month', every: 'month', timeZone: 'UTC' },
-  ],
-  categories: ['call'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
-  operations: {
-    chat: { category: 'call', cost: 1, overrun: 'charge', maxOverrun: 10 },
-    look: { category: 'call', cost: 1 },
-  },
-  concurrency: { label: 'running', operations: ['chat'] },
-  base: {
-    user: { call: { '1h': 10, month: 100, running: 2 } },
-    team: { call: { '1h': 10, month: 100 } },
-    all: { call: { '1h': 10, month: 'unlimited', running: 50 } },
-  },
-  plans: { pro: { user: { call: { month: 500, running: 5 } } } },
-})
-
-it('a policy with every kind of limit has types for each of its names', () => {
-  const engine = createQuota({ policy: metered, calendar: luxonCalendar() })
-  expectTypeOf(engine).toEqualTypeOf<SyncQuota<'chat' | 'look', OneUnit<'tokens', NamesIn<typeof engine>>>>()
-  expectTypeOf(metered.base.user.call.month).toEqualTypeOf<Limit>()
+it('requests to an engine with one operation may leave it out', () => {
+  const one = createQuota({ limits: { api: { by: 'user', limit: 100, per: '15m' } } })
+  void one.consume({ subject: 'u' })
+  void one.run({ subject: 'u', cost: 2 }, () => 1)
+  one.consumeSync({ subject: 'u', operation: 'request' })
   // @ts-expect-error there is no such operation
-  const operation = () => definePolicy({ ...metered, concurrency: { label: 'running', operations: ['chta'] } })
-  // @ts-expect-error there is no such category
-  const category = () => definePolicy({ ...metered, concurrency: { label: 'running', categories: ['cal'] } })
-  // @ts-expect-error there is no such limit
-  const label = () => definePolicy({ ...metered, plans: { pro: { user: { call: { week: 5 } } } } })
-  // @ts-expect-error there is no such layer
-  const layer = () => definePolicy({ ...metered, plans: { pro: { users: { call: { month: 5 } } } } })
-  const shared = () =>
-    definePolicy({
-      windows: [{ label: '1h', lengthMs: 3_600_000 }],
-      categories: ['call'],
-      layers: [{ name: 'user' }, { name: 'all', shared: true }],
-      operations: { look: { category: 'call', cost: 1 } },
-      base: { user: { call: { '1h': 1 } }, all: { call: { '1h': 1 } } },
-      // @ts-expect-error a shared layer has no plans
-      plans: { pro: { all: { call: { '1h': 5 } } } },
-    })
-  const missing = () =>
-    definePolicy({
-      windows: [{ label: '1h', lengthMs: 3_600_000 }],
-      categories: ['call'],
-      layers: [{ name: 'user' }],
-      operations: { look: { category: 'call', cost: 1 } },
-      concurrency: { label: 'running', operations: ['look'] },
-      // @ts-expect-error the window has no limit
-      base: { user: { call: { running: 1 } } },
-    })
-  void [operation, category, label, layer, shared, missing]
-})
-
-it('requests to a simple quota may leave out the operation', () => {
-  const simple = simpleQuota({ limit: 100, per: '15m' })
-  expectTypeOf(simple).toEqualTypeOf<SyncSimpleQuota>()
-  expectTypeOf(simple).toExtend<SyncQuota<'request'>>()
-  expectTypeOf(simpleQuota({ limit: 1, per: 1_000, store: {} as QuotaStore })).toEqualTypeOf<SimpleQuota>()
-  void simple.consume({ subject: 'u' })
-  void simple.run({ subject: 'u', cost: 2 }, () => 1)
-  // @ts-expect-error there is no such operation
-  void simple.consume({ subject: 'u', operation: 'read' })
-  // @ts-expect-error no length of time
-  simpleQuota({ limit: 100, per: '15 minutes' })
-  // @ts-expect-error other engines want to know the operation
-  void quota.consume({ subject: 'u' })
+  void one.consume({ subject: 'u', operation: 'read' })
+  const later = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } }, store: {} as QuotaStore })
+  expectTypeOf(later).not.toHaveProperty('consumeSync')
+  const two = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } }, operations: { a: {}, b: {} } })
+  // @ts-expect-error engines with several need to know the operation
+  void two.consume({ subject: 'u' })
 })

@@ -1,27 +1,26 @@
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { type Locale, neutralAnswers, quotaExceededBody, quotaHeaders, quotaStatusBody } from '../src/http.ts'
-import { createQuota, definePolicy, memoryStore, type NearLimit, type QuotaStore, simpleQuota } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import { scoreGatewayAnswers } from '../src/score-gateway.ts'
+import type { QuotaStore } from '../src/store.ts'
 import { topSubjects } from '../src/top.ts'
 import { asyncStore, type TestClock, testClock } from './support.ts'
 
 /** 100 requests a minute, at most 20 together: one each 600 ms. */
 function limiter(clock: TestClock) {
-  const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock })
+  const quota = createQuota({ policy: policyWith(20), clock })
   const consume = (cost = 1) => quota.consumeSync({ subject: 'u', cost })
   return { quota, consume }
 }
 
 function policyWith(burst: number | { readonly share: number }, limit = 100) {
   return definePolicy({
-    windows: [{ label: '1m', burst }],
-    categories: ['all'],
-    layers: [{ name: 'user' }],
-    operations: { go: { category: 'all', cost: 1 } },
-    base: { user: { all: { '1m': limit } } },
-    plans: { pro: { user: { all: { '1m': 1_000 } } }, tiny: { user: { all: { '1m': 3 } } } },
+    unit: 'tokens',
+    limits: { calls: { by: 'user', limit, per: '1m', burst } },
+    operations: { go: { cost: 1 } },
+    plans: { pro: { calls: 1_000 }, tiny: { calls: 3 } },
   })
 }
 
@@ -47,7 +46,7 @@ describe('a window with a burst', () => {
     clock.at += 600
     const decision = quota.consumeSync({ subject: 'u', cost: 5 })
     if (decision.allowed) throw new Error('admitted')
-    expect(decision.windows[0]).toMatchObject({
+    expect(decision.limits.calls).toMatchObject({
       kind: 'bucket',
       limit: 100,
       burst: 20,
@@ -57,11 +56,11 @@ describe('a window with a burst', () => {
       startedAt: clock.now() - 600,
       resetAt: clock.now() + 17 * 600,
     })
-    expect(decision.binding).toMatchObject({ limit: 100, burst: 20, used: 17, resetAt: clock.now() + 1_200 })
+    expect(decision.refusedBy).toMatchObject({ limit: 100, burst: 20, used: 17, resetAt: clock.now() + 1_200 })
     expect(quotaHeaders(decision, { standardHeaders: 'draft-11' })).toMatchObject({
       'Retry-After': '2',
-      'RateLimit-Policy': '"personal-1m";q=100;w=60;burst=20',
-      RateLimit: '"personal-1m";r=3;t=2',
+      'RateLimit-Policy': '"calls";q=100;qu="tokens";w=60;burst=20',
+      RateLimit: '"calls";r=3;t=2',
     })
     expect(quotaExceededBody(decision)).toMatchObject({
       msg: 'Limit reached: 100 tokens per minute, in bursts of 20. Try again in 2 seconds.',
@@ -76,7 +75,7 @@ describe('a window with a burst', () => {
       expect(neutralAnswers()(never, { locale: 'en', policy: quota.policy }).msg).toBe(
         'This request needs 21 tokens, more than the limit of 20 in a burst (100 per minute).',
       )
-    const body = quotaStatusBody(quota.statusSync('u')).windows.all?.[0]
+    const body = quotaStatusBody(quota.statusSync('u')).limits.calls
     expect(body).toMatchObject({ limit: 100, burst: 20, used: 17, remaining: 3 })
   })
 
@@ -84,7 +83,7 @@ describe('a window with a burst', () => {
     const quota = createQuota({ policy: policyWith({ share: 0.2 }, 0), clock: testClock() })
     const decision = quota.consumeSync({ subject: 'u', operation: 'go' })
     if (decision.allowed) throw new Error('admitted')
-    expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per minute.')
+    expect(quotaExceededBody(decision).msg).toBe('This request needs 1 token, more than the limit of 0 per minute.')
   })
 
   it('responses of the score gateway describe a bucket', () => {
@@ -97,14 +96,14 @@ describe('a window with a burst', () => {
     expect(body('en', 20)).toBeUndefined()
     const english = body('en', 1)
     expect(english?.msg).toMatch(
-      /^Reached user 1-Minute Quota Limit \(100, in bursts of 20\) for All requests\. You may/,
+      /^Reached user 1-Minute Quota Limit \(100, in bursts of 20\) for Go requests\. You may/,
     )
     expect(english?.quota).toMatchObject({ limit: 100, burst: 20, used: 20, requested: 1 })
-    expect(body('zh-CN', 1)?.msg).toMatch(/^已达到user 1 分钟全部配额上限（100，突发最多 20）。您可以在/)
+    expect(body('zh-CN', 1)?.msg).toMatch(/^已达到user 1 分钟 go 配额上限（100，突发最多 20）。您可以在/)
     expect(body('en', 21)?.msg).toMatch(
       /^This request needs 21 tokens, more than the user 1-Minute Quota Limit of 20 in a burst/,
     )
-    expect(body('zh-CN', 21)?.msg).toMatch(/超过user 1 分钟全部配额上限（单次突发 20），等待无法解决。/)
+    expect(body('zh-CN', 21)?.msg).toMatch(/超过user 1 分钟 go 配额上限（单次突发 20），等待无法解决。/)
   })
 
   it('a bucket is full again at its reset, and a full one has null as its reset', () => {
@@ -112,30 +111,30 @@ describe('a window with a burst', () => {
     const { quota, consume } = limiter(clock)
     consume(7)
     clock.at += 7 * 600 - 1
-    expect(quota.statusSync('u').windows.all?.[0]).toMatchObject({ used: 1, resetAt: clock.now() + 1 })
+    expect(quota.statusSync('u').limits.calls).toMatchObject({ used: 1, resetAt: clock.now() + 1 })
     clock.at += 1
-    expect(quota.statusSync('u').windows.all?.[0]).toMatchObject({ used: 0, resetAt: null, startedAt: null })
+    expect(quota.statusSync('u').limits.calls).toMatchObject({ used: 0, resetAt: null, startedAt: null })
   })
 
   it('a share as burst applies to the limit of each plan, mode and override', async () => {
     const quota = createQuota({ policy: policyWith({ share: 0.29 }), clock: testClock() })
     const burstOf = async (plan?: 'pro' | 'tiny') => {
-      const [window] = (await quota.status('u', { plan })).windows.all ?? []
-      return [window?.limit, window?.burst]
+      const { calls } = (await quota.status('u', { plan })).limits
+      return [calls?.limit, calls?.burst]
     }
     expect(await burstOf()).toEqual([100, 29])
     expect(await burstOf('pro')).toEqual([1_000, 290])
     expect(await burstOf('tiny')).toEqual([3, 1])
     await quota.settings.update({ mode: 'lenient' })
     expect(await burstOf()).toEqual([150, 43])
-    await quota.subjects.update('u', { overrides: { all: { '1m': 'unlimited' } } })
+    await quota.subjects.update('u', { limits: { calls: 'unlimited' } })
     expect(await burstOf()).toEqual(['unlimited', 'unlimited'])
   })
 
-  it('a fixed burst is at most the limit where that is lower', async () => {
+  it('a fixed burst keeps its share of a plan’s number, and is at least 1', async () => {
     const quota = createQuota({ policy: policyWith(20), clock: testClock() })
-    const [window] = (await quota.status('u', { plan: 'tiny' })).windows.all
-    expect([window?.limit, window?.burst]).toEqual([3, 3])
+    expect((await quota.status('u', { plan: 'pro' })).limits.calls).toMatchObject({ limit: 1_000, burst: 200 })
+    expect((await quota.status('u', { plan: 'tiny' })).limits.calls).toMatchObject({ limit: 3, burst: 1 })
   })
 
   it('a bucket keeps its content when its limit changes, and nobody waits longer than two windows', async () => {
@@ -143,7 +142,7 @@ describe('a window with a burst', () => {
     const quota = createQuota({ policy: policyWith(20), clock })
     const request = { subject: 'u', operation: 'go' } as const
     for (let i = 0; i < 20; i++) quota.consumeSync(request)
-    await quota.subjects.update('u', { overrides: { all: { '1m': 1 } } })
+    await quota.subjects.update('u', { limits: { calls: 1 } })
     const refused = quota.consumeSync(request)
     expect(refused).toMatchObject({ allowed: false, retryAfterMs: 120_000 })
     clock.at += 120_000 - 1
@@ -154,17 +153,17 @@ describe('a window with a burst', () => {
 
   it('a bucket reports thresholds of its burst', () => {
     const quota = createQuota({ policy: policyWith(20), clock: testClock() })
-    const near: NearLimit['window'][] = []
-    quota.on('nearLimit', ({ window }) => near.push(window))
+    const near: number[] = []
+    quota.on('nearLimit', ({ limit }) => near.push(limit.used))
     for (let i = 0; i < 20; i++) quota.consumeSync({ subject: 'u', operation: 'go' })
-    expect(near.map(({ used }) => used)).toEqual([16])
+    expect(near).toEqual([16])
   })
 
   it('a bucket reports a threshold again after tokens came back, also when it was full meanwhile', () => {
     const clock = testClock()
     const quota = createQuota({ policy: policyWith(20), clock })
-    const near: (readonly [threshold: object, used: number])[] = []
-    quota.on('nearLimit', ({ window, threshold }) => near.push([threshold, window.used]))
+    const near: number[] = []
+    quota.on('nearLimit', ({ limit }) => near.push(limit.used))
     const spend = (cost: number) => quota.consumeSync({ subject: 'u', operation: 'go', cost })
     spend(18)
     clock.at += 4 * 600 // 14 are used
@@ -172,7 +171,7 @@ describe('a window with a burst', () => {
     clock.at += 60_000 * 5 // full
     spend(15)
     spend(1)
-    expect(near.map(([, used]) => used)).toEqual([18, 16, 16])
+    expect(near).toEqual([18, 16, 16])
   })
 
   it('metrics and top subjects include buckets as they do windows', async () => {
@@ -186,15 +185,14 @@ describe('a window with a burst', () => {
     clock.at += 600
     spend(1)
     spend(9)
-    expect(top.spent('all')).toEqual([{ subject: 'u', amount: 18, atLeast: 18 }])
-    expect(top.refused('all')).toEqual([{ subject: 'u', amount: 1, atLeast: 1 }])
+    expect(top.spent('go')).toEqual([{ subject: 'u', amount: 18, atLeast: 18 }])
+    expect(top.refused('go')).toEqual([{ subject: 'u', amount: 1, atLeast: 1 }])
     const text = await registry.metrics()
-    const limit = 'layer="user",window="1m",category="all"'
     for (const sample of [
-      `window_decisions_total{${limit},outcome="admitted"} 2`,
-      `window_decisions_total{${limit},outcome="refused"} 1`,
-      `refusals_total{${limit}} 1`,
-      `near_limit_total{${limit},threshold="80%"} 1`,
+      'limit_decisions_total{limit="calls",outcome="admitted"} 2',
+      'limit_decisions_total{limit="calls",outcome="refused"} 1',
+      'refusals_total{limit="calls"} 1',
+      'near_limit_total{limit="calls",threshold="80%"} 1',
     ])
       expect(text).toContain(`scoregw_quota_${sample}`)
   })
@@ -212,7 +210,7 @@ describe('a window with a burst', () => {
     for (const part of JSON.parse(JSON.stringify([...store.snapshot()]))) other.restore(part)
     expect(consume(other)).toMatchObject({
       allowed: false,
-      binding: { used: 13 },
+      refusedBy: { used: 13 },
       retryAfterMs: 8 * 600 - 1_200 + 1_200,
     })
   })
@@ -226,7 +224,7 @@ describe('a window with a burst', () => {
         policy: policyWith(20),
         store: asyncStore(store, () => (line.cut ? Promise.reject(new Error('cut off')) : Promise.resolve())),
         clock,
-        failurePolicy: { all: { local: { expectedProcesses: 2 } } },
+        failurePolicy: { go: { local: { expectedProcesses: 2 } } },
         logger: false,
       }),
     )
@@ -252,44 +250,8 @@ describe('a window with a burst', () => {
     expect(() => createQuota({ policy: policyWith(20), store: plain })).toThrow(
       expect.objectContaining({
         code: 'store_unsupported',
-        message: expect.stringContaining('token buckets, such as "1m"'),
+        message: expect.stringContaining('token buckets, such as "calls"'),
       }),
-    )
-  })
-})
-
-describe('an invalid burst', () => {
-  const faults = (make: () => unknown): string => {
-    try {
-      make()
-    } catch (error) {
-      return String(error)
-    }
-    return ''
-  }
-  it.each([
-    [
-      () => simpleQuota({ limit: 100, per: '1m', burst: 101 }),
-      'burst: at most the limit, 100; for a larger burst give a longer `per`',
-    ],
-    [() => policyWith(101), 'windows.0.burst: at most the limit, 100; for a larger burst give a longer `per`'],
-    [() => policyWith(0), 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit'],
-    [() => policyWith({ share: 0.123 }), 'a share of the limit from 0.01 to 1, with at most two decimals'],
-    [() => policyWith({ share: 1.5 }), 'a share of the limit from 0.01 to 1'],
-    [
-      () => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never),
-      'use `burst` for how many can be used together',
-    ],
-    [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), '`limit` come back per `per`'],
-  ])('invalid burst %#: the policy is rejected with a reason', (make, message) => {
-    expect(faults(make)).toContain(message)
-  })
-
-  it('a policy with another library’s name for a burst gets the right name in the error', () => {
-    const window = { label: '1m', burst: 5, maxTokens: 20, refillRate: 1, interval: 1 }
-    const policy = { ...policyWith(5), windows: [window] }
-    expect(faults(() => definePolicy(policy as never))).toMatch(
-      /use `burst` for how many[\s\S]*refills its whole limit, evenly/,
     )
   })
 })

@@ -1,11 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { simpleQuota } from '../src/index.ts'
+import { createQuota } from '../src/index.ts'
 import { waitingQueue } from '../src/waiting.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 it('an engine in memory answers while a test replaces the timers, and its windows follow the replaced clock', async () => {
-  const quota = simpleQuota({ limit: 1, per: '1s' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } } })
   vi.useFakeTimers()
   const allowed = async () => (await quota.consume({ subject: 'u' })).allowed
   expect([await allowed(), await allowed()]).toEqual([true, false])
@@ -16,7 +16,7 @@ it('an engine in memory answers while a test replaces the timers, and its window
 })
 
 it('a queue whose alarm was set on replaced timers goes on with the real ones', async () => {
-  const quota = simpleQuota({ limit: 1, per: '1s' })
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } } })
   const queue = waitingQueue(quota, { maxWaitMs: 10_000 })
   const request = { subject: 'u' }
   await queue.reserve(request)

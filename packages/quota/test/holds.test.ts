@@ -14,31 +14,19 @@ import { asyncStore, START, type TestClock, testClock } from './support.ts'
 
 const MINUTE = 60_000
 
-const shape = {
-  windows: [{ label: '1h', lengthMs: 3_600_000 }],
-  categories: ['chat'],
-  layers: [{ name: 'user' }],
-} as const
+const perHour = { by: 'user', limit: 500, per: '1h' } as const
 const operations = {
-  ask: { category: 'chat', cost: 75, overrun: 'charge', maxOverrun: 100 },
-  fit: { category: 'chat', cost: 75, overrun: 'fit', maxOverrun: 100 },
-  plain: { category: 'chat', cost: 75 },
+  ask: { cost: 75, overrun: 'charge', maxOverrun: 100 },
+  fit: { cost: 75, overrun: 'fit', maxOverrun: 100 },
+  plain: { cost: 75 },
 } as const
-const policy = definePolicy({ ...shape, operations, base: { user: { chat: { '1h': 500 } } } })
+const policy = definePolicy({ operations, limits: { perHour } })
 
-const slots = definePolicy({
-  ...shape,
-  operations,
-  concurrency: { label: 'running', operations: ['ask'] },
-  base: { user: { chat: { '1h': 500, running: 2 } } },
-})
+const slots = definePolicy({ operations, limits: { perHour, running: { by: 'user', concurrency: 2, for: 'ask' } } })
 
 const everybodysSlots = definePolicy({
-  ...shape,
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
   operations,
-  concurrency: { label: 'running', operations: ['ask'] },
-  base: { user: { chat: { '1h': 500 } }, all: { chat: { '1h': 500, running: 2 } } },
+  limits: { perHour, running: { shared: 'all', concurrency: 2, for: 'ask' } },
 })
 
 interface Fixture {
@@ -47,7 +35,7 @@ interface Fixture {
   readonly quota: Quota
 }
 
-function fixture(isSync: boolean, options: Partial<QuotaOptions> = {}): Fixture {
+function engine(isSync: boolean, options: Partial<QuotaOptions> = {}): Fixture {
   const clock = testClock()
   const store = memoryStore({ clock })
   const quota = createQuota({ policy, clock, store: isSync ? store : asyncStore(store), ...options } as QuotaOptions)
@@ -63,7 +51,7 @@ async function held(quota: Quota, more: object = {}): Promise<Held> {
 }
 
 async function used(quota: Quota): Promise<number> {
-  return (await quota.status('u')).windows.chat![0]!.used
+  return (await quota.status('u')).limits.perHour!.used
 }
 
 afterEach(() => void vi.useRealTimers())
@@ -73,7 +61,7 @@ describe.each([
   ['whose store answers later', false],
 ])('holds of an engine %s', (_, isSync) => {
   it('twenty concurrent holds of 75 tokens under a limit of 500 give six admissions', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const all = await Promise.all(
       Array.from({ length: 20 }, () => quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE })),
     )
@@ -82,18 +70,18 @@ describe.each([
   })
 
   it('a hold has a slot only if an enabled layer limits concurrency', async () => {
-    const { quota } = fixture(isSync, { policy: everybodysSlots })
-    await quota.settings.update({ layers: { all: { enabled: false } } })
+    const { quota } = engine(isSync, { policy: everybodysSlots })
+    await quota.settings.update({ shared: { all: { enabled: false } } })
     await held(quota)
     expect((await quota.holds.list('u')).map(({ slot }) => slot)).toEqual([false])
-    await quota.settings.update({ layers: { all: { enabled: true } } })
+    await quota.settings.update({ shared: { all: { enabled: true } } })
     await held(quota)
     expect((await quota.holds.list('u')).map(({ slot }) => slot)).toEqual([false, true])
-    expect((await quota.status('u')).windows.chat!.at(-1)).toMatchObject({ window: 'running', used: 1 })
+    expect((await quota.status('u')).limits.running).toMatchObject({ used: 1 })
   })
 
   it('a hold’s tokens come back when it expires and not a millisecond earlier', async () => {
-    const { quota, clock } = fixture(isSync)
+    const { quota, clock } = engine(isSync)
     const hold = await held(quota)
     expect(hold.endsAt).toBe(START + MINUTE)
     clock.at += MINUTE - 1
@@ -105,20 +93,20 @@ describe.each([
   })
 
   it('a hold appears in status() and holds.list(), and can be released', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     await quota.consume({ subject: 'u', operation: 'plain' })
     await held(quota)
-    expect((await quota.status('u')).windows.chat![0]).toMatchObject({ used: 150, held: 75 })
+    expect((await quota.status('u')).limits.perHour).toMatchObject({ used: 150, held: 75 })
     const [hold] = await quota.holds.list('u')
-    expect(hold).toMatchObject({ operation: 'ask', category: 'chat', tokens: 75, slot: false, takenAt: START })
+    expect(hold).toMatchObject({ operation: 'ask', tokens: 75, slot: false, takenAt: START })
     expect(await quota.holds.release('u', hold!.ref)).toBe(true)
     expect(await quota.holds.release('u', hold!.ref)).toBe(false)
-    expect((await quota.status('u')).windows.chat![0]).not.toHaveProperty('held')
+    expect((await quota.status('u')).limits.perHour).not.toHaveProperty('held')
     expect(await used(quota)).toBe(75)
   })
 
   it('extend() counts from now, never shortens a hold, and fails after its end', async () => {
-    const { quota, clock } = fixture(isSync)
+    const { quota, clock } = engine(isSync)
     const hold = await held(quota)
     clock.at += 30_000
     expect(await hold.extend()).toBe(START + 90_000)
@@ -130,16 +118,16 @@ describe.each([
   })
 
   it('add() adds all of an amount to a hold or nothing', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const hold = await held(quota)
     expect(await hold.add(425)).toMatchObject({ allowed: true, cost: 425 })
-    expect(await hold.add(1)).toMatchObject({ allowed: false, binding: { used: 500, requested: 1 } })
+    expect(await hold.add(1)).toMatchObject({ allowed: false, refusedBy: { used: 500, requested: 1 } })
     expect(await hold.commit(499)).toEqual({ charged: 499, uncharged: 0 })
     expect(await used(quota)).toBe(499)
   })
 
   it('a commit above the hold is charged as the operation’s overrun says', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     expect(await (await held(quota)).commit(300)).toEqual({ charged: 175, uncharged: 125 })
     expect(await used(quota)).toBe(175)
     expect(await (await held(quota, { operation: 'fit', cost: 300 })).commit(400)).toEqual({
@@ -150,7 +138,7 @@ describe.each([
   })
 
   it('an overrun may leave a debt that delays later requests', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const hold = await held(quota, { cost: 500 })
     expect(await hold.commit(590)).toEqual({ charged: 590, uncharged: 0 })
     expect(await quota.consume({ subject: 'u', operation: 'plain', cost: 1 })).toMatchObject({ allowed: false })
@@ -158,14 +146,14 @@ describe.each([
   })
 
   it('a reservation without overrun rejects a commit above it and stays open', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const hold = await held(quota, { operation: 'plain' })
     await expect(hold.commit(76)).rejects.toMatchObject({ code: 'commit_above_reservation' })
     expect(await hold.commit(75)).toEqual({ charged: 75, uncharged: 0 })
   })
 
   it('a commit after the hold’s end is a new charge where the operation charges an overrun', async () => {
-    const { quota, clock } = fixture(isSync)
+    const { quota, clock } = engine(isSync)
     const hold = await held(quota)
     clock.at += MINUTE
     expect(await used(quota)).toBe(0)
@@ -180,7 +168,7 @@ describe.each([
   })
 
   it('a hold is settled once, and concurrent calls share a promise', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const hold = await held(quota)
     expect(await Promise.all([hold.commit(50), hold.commit(60)])).toEqual([
       { charged: 50, uncharged: 0 },
@@ -191,7 +179,7 @@ describe.each([
   })
 
   it('another engine with the policy can resume a hold by its token', async () => {
-    const { quota, store, clock } = fixture(isSync)
+    const { quota, store, clock } = engine(isSync)
     const hold = await held(quota)
     const other = createQuota({ policy, clock, store })
     const resumed = await other.resume(hold.token!)
@@ -204,7 +192,7 @@ describe.each([
   })
 
   it('a hold that was cancelled elsewhere rejects a commit', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const hold = await held(quota)
     await (await quota.resume(hold.token!)).cancel()
     await expect(hold.commit()).rejects.toMatchObject({ code: 'reservation_cancelled' })
@@ -213,31 +201,27 @@ describe.each([
   it.each(['', 'hold1.', 'hold1.e30', 'nonsense', 5, null, undefined])(
     'resume() rejects the token %j',
     async (token) => {
-      const { quota } = fixture(isSync)
+      const { quota } = engine(isSync)
       await expect(quota.resume(token as string)).rejects.toMatchObject({ code: 'invalid_token' })
     },
   )
 
   it('a hold of another policy isn’t taken for one of this policy', async () => {
-    const { quota } = fixture(isSync)
-    const other = definePolicy({
-      ...shape,
-      operations: { chat: { category: 'chat', cost: 1 } },
-      base: { user: { chat: { '1h': 500 } } },
-    })
+    const { quota } = engine(isSync)
+    const other = definePolicy({ operations: { chat: {} }, limits: { perHour } })
     const { token } = await held(quota)
     await expect(createQuota({ policy: other }).resume(token!)).rejects.toMatchObject({ code: 'invalid_token' })
   })
 
   it.each([0, -1, 0.5, 86_400_001, 365 * 86_400_000, Number.NaN, '1'])('a hold can’t last %j ms', async (ttlMs) => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const request = { subject: 'u', operation: 'ask', ttlMs: ttlMs as number }
     await expect(quota.reserve(request)).rejects.toMatchObject({ code: 'invalid_ttl' })
     await expect((await held(quota)).extend(ttlMs as number)).rejects.toMatchObject({ code: 'invalid_ttl' })
   })
 
   it('a subject can have only a limited number of holds', async () => {
-    const { quota, clock } = fixture(isSync, { maxHolds: 2 })
+    const { quota, clock } = engine(isSync, { maxHolds: 2 })
     await held(quota, { cost: 1 })
     await held(quota, { cost: 1 })
     await expect(held(quota, { cost: 1 })).rejects.toMatchObject({ code: 'too_many_holds' })
@@ -246,7 +230,7 @@ describe.each([
   })
 
   it('an expired hold under an id answers a repeat with its status', async () => {
-    const { quota, clock } = fixture(isSync, { createNonce: () => 'same' })
+    const { quota, clock } = engine(isSync, { createNonce: () => 'same' })
     await held(quota, { id: 'x' })
     clock.at += MINUTE
     expect(await quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE, id: 'x' })).toMatchObject({
@@ -255,7 +239,7 @@ describe.each([
   })
 
   it('a reservation without a time to live can’t be extended or grown', async () => {
-    const { quota } = fixture(isSync)
+    const { quota } = engine(isSync)
     const reservation = (await quota.reserve({ subject: 'u', operation: 'plain' })) as Held
     expect(reservation.token).toBeUndefined()
     await expect(reservation.extend()).rejects.toMatchObject({ code: 'hold_required' })
@@ -265,7 +249,7 @@ describe.each([
   it('run() keeps a hold alive while the work lasts', async () => {
     vi.useFakeTimers()
     const timers = openTimers(['reservations/handle.ts'])
-    const { quota, clock } = fixture(isSync)
+    const { quota, clock } = engine(isSync)
     const result = await quota.run({ subject: 'u', operation: 'ask', ttlMs: MINUTE }, async () => {
       for (let minute = 0; minute < 10; minute++) {
         clock.at += 20_000
@@ -280,7 +264,7 @@ describe.each([
   })
 
   it('the end of a hold and its overrun are reported', async () => {
-    const { quota, clock } = fixture(isSync)
+    const { quota, clock } = engine(isSync)
     const events: unknown[] = []
     quota.on('holdEnded', (end) => events.push(end))
     quota.on('overrun', (overrun) => events.push(overrun))
@@ -289,29 +273,29 @@ describe.each([
     clock.at += MINUTE
     expect((await quota.holds.sweep()).open).toBe(0)
     expect(events).toEqual([
-      { subject: 'u', operation: 'ask', category: 'chat', charged: 175, uncharged: 25, reserved: 75 },
-      { operation: 'ask', category: 'chat', owner: 'u', tokens: 75, endsAt: START + MINUTE },
+      { subject: 'u', operation: 'ask', charged: 175, uncharged: 25, reserved: 75 },
+      { operation: 'ask', owner: 'u', tokens: 75, endsAt: START + MINUTE },
     ])
     await quota.close()
   })
 
   it('a snapshot restores open holds', async () => {
-    const { quota, store, clock } = fixture(isSync)
+    const { quota, store, clock } = engine(isSync)
     const hold = await held(quota)
     const parts = JSON.parse(JSON.stringify([...store.snapshot()])) as unknown[]
-    const other = fixture(isSync)
+    const other = engine(isSync)
     other.clock.at = clock.at
     for (const part of parts) other.store.restore(part)
     expect(await used(other.quota)).toBe(75)
     expect(await (await other.quota.resume(hold.token!)).commit(30)).toEqual({ charged: 30, uncharged: 0 })
-    const third = fixture(isSync)
+    const third = engine(isSync)
     for (const part of parts) third.store.restore(part)
     third.clock.at += MINUTE
     expect(await used(third.quota)).toBe(0)
   })
 
   it('a snapshot part doesn’t change when its holds are extended, grown and committed', async () => {
-    const { quota, store } = fixture(isSync)
+    const { quota, store } = engine(isSync)
     const hold = await held(quota)
     const parts = [...store.snapshot()]
     const before = JSON.stringify(parts)
@@ -326,17 +310,17 @@ describe.each([
   ['whose store answers at once', true],
   ['whose store answers later', false],
 ])('concurrency in an engine %s', (_, isSync) => {
-  const running = async (quota: Quota): Promise<number> => (await quota.status('u')).windows.chat![1]!.used
+  const running = async (quota: Quota): Promise<number> => (await quota.status('u')).limits.running!.used
 
   it('a reservation takes one slot, and each way to settle it frees the slot', async () => {
-    const { quota } = fixture(isSync, { policy: slots })
+    const { quota } = engine(isSync, { policy: slots })
     const first = await held(quota, { ttlMs: undefined })
     const second = await held(quota, { ttlMs: undefined })
     const third = await quota.reserve({ subject: 'u', operation: 'ask' })
     expect(third.decision).toMatchObject({
       allowed: false,
       retryAfterSeconds: 1,
-      binding: { kind: 'concurrency', window: 'running', lengthMs: null, limit: 2, used: 2, requested: 1 },
+      refusedBy: { kind: 'concurrency', name: 'running', lengthMs: null, limit: 2, used: 2, requested: 1 },
     })
     await first.commit()
     await second.cancel()
@@ -345,7 +329,7 @@ describe.each([
   })
 
   it('a slot is freed when its hold expires and not by a reset', async () => {
-    const { quota, clock } = fixture(isSync, { policy: slots, holdTtlMs: 5_000 })
+    const { quota, clock } = engine(isSync, { policy: slots, holdTtlMs: 5_000 })
     await held(quota, { ttlMs: undefined })
     await quota.reset('u')
     expect(await running(quota)).toBe(1)
@@ -354,17 +338,17 @@ describe.each([
     expect(await running(quota)).toBe(0)
   })
 
-  it('windows are checked before concurrency and become the binding limit', async () => {
-    const { quota } = fixture(isSync, { policy: slots })
+  it('windows are checked before concurrency, and a full window is what a refusal reports', async () => {
+    const { quota } = engine(isSync, { policy: slots })
     await held(quota, { cost: 250 })
     await held(quota, { cost: 250 })
     const { decision } = await quota.reserve({ subject: 'u', operation: 'ask', cost: 1 })
-    expect(decision).toMatchObject({ allowed: false, binding: { window: '1h' } })
-    expect(decision).toHaveProperty('violations.length', 2)
+    expect(decision).toMatchObject({ allowed: false, refusedBy: { name: 'perHour' } })
+    expect(decision).toHaveProperty('refusals.length', 2)
   })
 
   it('operations without a concurrency limit take no slot, and limited ones reject consume()', async () => {
-    const { quota } = fixture(isSync, { policy: slots })
+    const { quota } = engine(isSync, { policy: slots })
     expect(await quota.consume({ subject: 'u', operation: 'plain' })).toMatchObject({ allowed: true })
     await expect(quota.consume({ subject: 'u', operation: 'ask' })).rejects.toMatchObject({
       code: 'reservation_required',

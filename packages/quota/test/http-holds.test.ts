@@ -1,35 +1,32 @@
 import { openTimers } from '@scoregw/server-kit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AdmittedRequest, type HttpMeterOptions, type HttpRequest, httpMeter } from '../src/http.ts'
-import { createQuota, definePolicy, memoryStore, type QuotaError, type SyncQuota } from '../src/index.ts'
+import { createQuota, type QuotaError } from '../src/index.ts'
 import { testClock } from './support.ts'
 
 type Operation = 'write' | 'chat' | 'work'
+type Engine = ReturnType<typeof engine>['quota']
 
 function engine(options: { readonly maxHolds?: number; readonly holdTtlMs?: number } = {}) {
   const clock = testClock()
-  const policy = definePolicy({
-    windows: [{ label: '1h', lengthMs: 3_600_000 }],
-    categories: ['write'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-    operations: {
-      write: { category: 'write', cost: 5 },
-      chat: { category: 'write', cost: 5, overrun: 'charge', maxOverrun: 10 },
-      work: { category: 'write', cost: 5 },
+  const quota = createQuota({
+    limits: {
+      perHour: { by: 'user', limit: 100, per: '1h' },
+      running: { by: 'user', concurrency: 1, for: 'work' },
     },
-    concurrency: { label: 'running', operations: ['work'] },
-    base: { personal: { write: { '1h': 100, running: 1 } } },
-    plans: { pro: { personal: { write: { '1h': 1_000 } } } },
+    operations: { write: { cost: 5 }, chat: { cost: 5, overrun: 'charge', maxOverrun: 10 }, work: { cost: 5 } },
+    plans: { pro: { perHour: 1_000 } },
+    clock,
+    ...options,
   })
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, ...options })
-  const used = () => quota.statusSync('u').windows.write?.[0]?.used
+  const used = () => quota.statusSync('u').limits.perHour?.used
   const held = async () => (await quota.holds.list('u')).length
   return { clock, quota, used, held }
 }
 
-type Options = Partial<HttpMeterOptions<HttpRequest<Operation>, Operation>>
+type Options = Omit<HttpMeterOptions<HttpRequest<Operation>, Operation>, 'quota'>
 
-async function admit(quota: SyncQuota<Operation>, operation: Operation, options: Options = {}) {
+async function admit(quota: Engine, operation: Operation, options: Options = {}) {
   const logger = { warn: vi.fn(), error: vi.fn() }
   const given = { quota, logger, ...options } as Parameters<typeof httpMeter<Operation>>[0]
   const admission = await httpMeter(given).admit({ method: 'POST', operation, subject: 'u', plan: undefined })
@@ -86,7 +83,7 @@ describe('metered requests with a hold', () => {
     expect((await admission.add(30)).allowed).toBe(true)
     expect((await admission.add(90)).allowed).toBe(false)
     expect(await admission.extend(500_000)).toBe(clock.at + 500_000)
-    expect(admission.headersFor(200).RateLimit).toBe('"personal-1h";r=65;t=3600')
+    expect(admission.headersFor(200).RateLimit).toBe('"perHour";r=65;t=3600')
     await admission.settle(200)
     await admission.end()
     expect(used()).toBe(35)

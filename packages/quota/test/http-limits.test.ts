@@ -2,25 +2,23 @@ import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody, quotaHeaders, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
-import { createQuota, defaultPolicy, definePolicy, memoryStore, simpleQuota } from '../src/index.ts'
+import { createQuota } from '../src/index.ts'
 
 /** 6 August 2026, 22:06:26 in Beijing. */
 const NOW = Date.UTC(2026, 7, 6, 14, 6, 26)
 const clock = { now: () => NOW }
 
 function engine() {
-  const policy = definePolicy({
-    windows: [
-      { label: '1h', lengthMs: 3_600_000 },
-      { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' },
-    ],
-    categories: ['write'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-    operations: { write: { category: 'write', cost: 1 }, chat: { category: 'write', cost: 1 } },
-    concurrency: { label: 'running', operations: ['chat'] },
-    base: { personal: { write: { '1h': 100, month: 30, running: 2 } } },
+  return createQuota({
+    limits: {
+      perHour: { by: 'user', limit: 100, per: '1h' },
+      month: { by: 'user', limit: 30, every: 'month', timeZone: 'Asia/Shanghai' },
+      running: { by: 'user', concurrency: 2, for: 'chat' },
+    },
+    operations: { write: {}, chat: {} },
+    clock,
+    calendar: luxonCalendar(),
   })
-  return createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
 }
 
 const monthEnd = DateTime.fromISO('2026-09-01T00:00:00', { zone: 'Asia/Shanghai' }).toMillis()
@@ -35,14 +33,14 @@ describe('HTTP responses for every kind of limit', () => {
     expect(refusalHeaders(refusal)['Retry-After']).toBe(String(waitSeconds))
     expect(quotaExceededBody(refusal)).toMatchObject({
       msg: 'Limit reached: 30 requests per month. Resets on 1 September 2026, 00:00 (Asia/Shanghai).',
-      quota: { window: 'month', resetAt: '2026-08-31T16:00:00.000Z' },
+      quota: { name: 'month', resetAt: '2026-08-31T16:00:00.000Z' },
     })
     expect(quotaExceededBody(refusal, { locale: 'zh-CN' }).msg).toBe(
       '已达上限：每月 30 次请求。将于 2026 年 9 月 1 日 00:00（Asia/Shanghai）重置。',
     )
     expect(rateLimitHeaders(refusal, { fields: 'all' })).toEqual({
-      'RateLimit-Policy': `"personal-1h";q=100;w=3600, "personal-month";q=30;w=${31 * 86_400}, "personal-running";q=2`,
-      RateLimit: `"personal-month";r=0;t=${waitSeconds}`,
+      'RateLimit-Policy': `"perHour";q=100;w=3600, "month";q=30;w=${31 * 86_400}`,
+      RateLimit: `"month";r=0;t=${waitSeconds}`,
     })
   })
 
@@ -52,26 +50,29 @@ describe('HTTP responses for every kind of limit', () => {
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
     if (decision === undefined || decision.allowed) throw new Error('admitted')
     expect(refusalHeaders(decision)).toEqual({ 'Retry-After': '1', 'X-Quota-Reset': '2026-08-06T14:06:27.000Z' })
-    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-running";r=0')
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"running";r=0')
     expect(quotaExceededBody(decision).msg).toBe(
       'Too many requests at once: at most 2 can run at the same time. Try again when one has finished.',
     )
     expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe(
       '并发请求过多：最多同时进行 2 个。请在其中一个完成后重试。',
     )
-    const status = quotaStatusBody(await quota.status('u')).windows.write
-    expect(
-      status?.map(({ window, held, startedAt, resetAt }) => [window, held, startedAt === null, resetAt === null]),
-    ).toEqual([
-      ['1h', 2, false, false],
-      ['month', 2, false, false],
-      ['running', 2, true, true],
+    const { limits } = quotaStatusBody(await quota.status('u'))
+    const shown = Object.values(limits).map(({ held, startedAt, resetAt }) => [
+      held,
+      startedAt === null,
+      resetAt === null,
+    ])
+    expect(shown).toEqual([
+      [2, false, false],
+      [2, false, false],
+      [2, true, true],
     ])
   })
 
   it('a response says that waiting won’t help where a concurrency limit is 0', async () => {
     const quota = engine()
-    await quota.settings.update({ base: { personal: { write: { running: 0 } } } })
+    await quota.settings.update({ limits: { running: 0 } })
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
     if (decision === undefined || decision.allowed) throw new Error('admitted')
     expect(decision.retryable).toBe(false)
@@ -81,23 +82,23 @@ describe('HTTP responses for every kind of limit', () => {
 
   it('a response leaves out shadowed limits', async () => {
     const quota = engine()
-    await quota.settings.update({ shadow: { personal: ['month', 'running'] } })
+    await quota.settings.update({ shadow: { month: true, running: true } })
     const decision = await quota.consume({ subject: 'u', operation: 'write' })
-    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-1h";r=99;t=3600')
-    expect(quotaStatusBody(await quota.status('u')).windows.write?.map(({ window }) => window)).toEqual(['1h'])
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"perHour";r=99;t=3600')
+    expect(Object.keys(quotaStatusBody(await quota.status('u')).limits)).toEqual(['perHour'])
   })
 
-  it('a response under the default policy has no members for other kinds of limits', async () => {
-    const quota = createQuota({ policy: defaultPolicy(), store: memoryStore({ clock }), clock })
+  it('a window has no members of other kinds of limits', async () => {
+    const quota = engine()
     await quota.consume({ subject: 'u', operation: 'write' })
-    expect(JSON.stringify(quotaStatusBody(await quota.status('u')).windows.write?.[0])).toBe(
-      '{"scope":"Personal","window":"1h","limit":60,"used":1,"remaining":59,"startedAt":"2026-08-06T14:06:26.000Z","resetAt":"2026-08-06T15:06:26.000Z"}',
+    expect(JSON.stringify(quotaStatusBody(await quota.status('u')).limits.perHour)).toBe(
+      '{"title":"user","unit":"requests","limit":100,"used":1,"remaining":99,"startedAt":"2026-08-06T14:06:26.000Z","resetAt":"2026-08-06T15:06:26.000Z"}',
     )
   })
 })
 
 it('X-RateLimit-Reset of a refusal is the instant of Retry-After, even if the bucket is full later', () => {
-  const quota = simpleQuota({ limit: 10, per: '10s', burst: 10, clock })
+  const quota = createQuota({ limits: { calls: { by: 'user', limit: 10, per: '10s', burst: 10 } }, clock })
   quota.consumeSync({ subject: 'u', cost: 10 })
   const refused = quota.consumeSync({ subject: 'u', cost: 1 })
   expect(quotaHeaders(refused, { legacyHeaders: true })).toMatchObject({

@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises'
 import { TEST_CERTIFICATE } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type HttpAdapter, type HttpMeterOptions, httpMeter, watchResponse } from '../src/http.ts'
-import { createQuota, defaultPolicy, memoryStore, type Quota } from '../src/index.ts'
-import type { AsyncStore } from '../src/store.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
+import type { AsyncStore, QuotaStore } from '../src/store.ts'
 import { asyncStore } from './support.ts'
 
 /** Node's own messages, of either protocol. */
@@ -147,15 +147,13 @@ const PROTOCOLS: readonly (readonly [string, Serving])[] = [
   ],
 ]
 
-type Operation = 'read' | 'write'
+type Engine = ReturnType<typeof engine>
 
-function engine(isLater: boolean): Quota<Operation> {
-  const store = memoryStore()
-  return createQuota({ policy: defaultPolicy(), store: isLater ? asyncStore(store) : store })
+function engine(store: QuotaStore) {
+  return createQuota({ limits: { perHour: { by: 'user', limit: 1_000, per: '1h' } }, store })
 }
 
-const used = async (quota: Quota<Operation>): Promise<number | undefined> =>
-  (await quota.status('u1')).windows.read?.[0]?.used
+const used = async (quota: Engine) => (await quota.status('u1')).limits.perHour?.used
 
 /** `/0/404` is the first way to write, with status 404. */
 function written(req: Req, res: Res): void {
@@ -163,11 +161,8 @@ function written(req: Req, res: Res): void {
   void WRITINGS[Number(writing)]?.[1](res, Number(status))
 }
 
-function metered(quota: Quota<Operation>, settle: HttpMeterOptions<Req>['settle']) {
-  const meter = httpMeter(
-    { quota, settle, abortGraceMs: 1, subject: () => 'u1', operation: () => 'read' as const },
-    NODE,
-  )
+function metered(quota: Engine, settle: HttpMeterOptions<Req>['settle']) {
+  const meter = httpMeter({ quota, settle, abortGraceMs: 1, subject: () => 'u1' }, NODE)
   return async (req: Req, res: Res): Promise<void> => {
     const admission = await meter.admit(req, res)
     if (admission.kind !== 'metered') throw new Error(admission.kind)
@@ -183,7 +178,8 @@ describe.each(PROTOCOLS)('responses over %s', (_protocol, serving) => {
     ['outcome', false],
     ['end', false],
   ] as const)('every body is whole and settled: settle %s, asynchronous store: %s', async (settle, isLater) => {
-    const quota = engine(isLater)
+    const store = memoryStore()
+    const quota = engine(isLater ? asyncStore(store) : store)
     const plain = await serving(written)
     const ask = await serving(metered(quota, settle))
     let charged = 0
@@ -211,7 +207,7 @@ describe.each(PROTOCOLS)('responses over %s', (_protocol, serving) => {
 
 describe.each(PROTOCOLS.slice(2))('a failure over %s', (_protocol, serving) => {
   it('its head arrives when its tokens are back, and not before', async () => {
-    const quota = engine(true)
+    const quota = engine(asyncStore(memoryStore()))
     const ask = await serving(metered(quota, 'outcome'))
     for (const method of ['GET', 'HEAD']) {
       expect((await ask('/0/404', method)).status).toBe(404)
@@ -233,7 +229,7 @@ describe.each(PROTOCOLS.slice(2))('a failure over %s', (_protocol, serving) => {
         return { ...counters, settle: (request) => opened.then(() => counters.settle(request)) }
       },
     }
-    const ask = await serving(metered(createQuota({ policy: defaultPolicy(), store }), 'outcome'))
+    const ask = await serving(metered(engine(store), 'outcome'))
     let arrived = false
     const failed = ask('/0/404', 'GET', () => {
       arrived = true

@@ -1,31 +1,30 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LOCALES, type MessageFacts, rateLimitHeaders } from '../src/http.ts'
-import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision, type Violation } from '../src/index.ts'
+import { type MessageFacts, quotaExceededBody, quotaHeaders, rateLimitHeaders } from '../src/http.ts'
+import type { Decision, Refusal, RefusedDecision } from '../src/index.ts'
+import { LOCALES } from '../src/internal.ts'
 import { windowLabel } from '../src/score-gateway/score-gateway-answers.ts'
 import { beijingText, scoreGatewayAnswers } from '../src/score-gateway.ts'
-import { fixture, flatBase, START, testPolicy } from './support.ts'
+import { flatLimits, type Gateway, gateway, gatewayPolicy, START } from './support.ts'
 
-function refusal(decision: Decision): RefusedDecision {
+function refusal(decision: Decision<Gateway>): RefusedDecision<Gateway> {
   if (decision.allowed) throw new Error('expected a refusal')
   return decision
 }
 
 function exhausted(): RefusedDecision {
-  const base = testPolicy().base
-  const roomy = { ...base.personal!, write: { '1h': 60, '5h': 2000, '1d': 6000 } }
-  const { quota } = fixture({ policy: testPolicy({ ...base, personal: roomy }) })
+  const { quota } = gateway({ policy: gatewayPolicy({ 'personal-write-5h': 2_000, 'personal-write-1d': 6_000 }) })
   for (let i = 0; i < 4; i++) quota.consumeSync({ subject: 'u', operation: 'write' })
   return refusal(quota.consumeSync({ subject: 'u', operation: 'write' }))
 }
 
 function hopeless(): RefusedDecision {
-  return refusal(fixture().quota.consumeSync({ subject: 'u', operation: 'write', cost: 61 }))
+  return refusal(gateway().quota.consumeSync({ subject: 'u', operation: 'write', cost: 61 }))
 }
 
 const forum = { answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
 
-describe('the body of a 429 under the default policy', () => {
+describe('the body of a 429 under the score gateway’s policy', () => {
   it('a 429 body has the layer, the window, the amount and the reset', () => {
     expect(quotaExceededBody(exhausted(), forum)).toEqual({
       error: 'quota_exceeded',
@@ -61,15 +60,15 @@ describe('the body of a 429 under the default policy', () => {
   })
 
   it('a 429 body describes the window in the caller’s language', () => {
-    const labels = (window: Partial<Violation>): string[] =>
-      LOCALES.map((locale) => windowLabel({ ...exhausted().binding, ...window }, locale))
+    const labels = (limit: Partial<Refusal>): string[] =>
+      LOCALES.map((locale) => windowLabel({ ...exhausted().refusedBy, ...limit }, locale))
     expect(labels({})).toEqual(['1-Hour', '1 小时'])
-    expect(labels({ window: '5h', lengthMs: 18_000_000 })).toEqual(['5-Hour', '5 小时'])
-    expect(labels({ window: '1d', lengthMs: 86_400_000 })).toEqual(['1-Day', '1 天'])
-    expect(labels({ window: '90m', lengthMs: 5_400_000 })).toEqual(['90-Minute', '90 分钟'])
-    expect(labels({ window: 'month', kind: 'calendar' })).toEqual(['Month', '每月'])
-    expect(labels({ window: 'term', kind: 'calendar' })).toEqual(['Term', 'term'])
-    expect(labels({ window: 'running', kind: 'concurrency', lengthMs: null })).toEqual(['Running', 'running'])
+    expect(labels({ name: '5h', lengthMs: 18_000_000 })).toEqual(['5-Hour', '5 小时'])
+    expect(labels({ name: '1d', lengthMs: 86_400_000 })).toEqual(['1-Day', '1 天'])
+    expect(labels({ name: '90m', lengthMs: 5_400_000 })).toEqual(['90-Minute', '90 分钟'])
+    expect(labels({ name: 'month', kind: 'calendar' })).toEqual(['Month', '每月'])
+    expect(labels({ name: 'term', kind: 'calendar' })).toEqual(['Term', 'term'])
+    expect(labels({ name: 'running', kind: 'concurrency', lengthMs: null })).toEqual(['Running', 'running'])
   })
 
   it('a 429 body can be Chinese', () => {
@@ -113,51 +112,59 @@ describe('response headers', () => {
     expect(quotaHeaders(exhausted())).toEqual({ 'Retry-After': '3600', 'X-Quota-Reset': '2026-08-06T15:06:26.000Z' })
   })
 
-  it('the RateLimit fields name the scarcest limit of an admission and the binding limit of a 429', () => {
-    const { quota } = fixture()
+  it('the RateLimit fields name the scarcest limit of an admission and the limit that refuses', () => {
+    const { quota } = gateway()
     const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(quotaHeaders(admitted)).toEqual({})
-    const fields = { 'RateLimit-Policy': '"personal-1h";q=60;w=3600', RateLimit: '"personal-1h";r=45;t=3600' }
+    const fields = {
+      'RateLimit-Policy': '"personal-write-1h";q=60;qu="tokens";w=3600',
+      RateLimit: '"personal-write-1h";r=45;t=3600',
+    }
     expect(quotaHeaders(admitted, { standardHeaders: 'draft-10' })).toEqual(fields)
     expect(quotaHeaders(admitted, { standardHeaders: 'draft-11' })).toEqual(fields)
-    expect(rateLimitHeaders(exhausted())).toEqual({ ...fields, RateLimit: '"personal-1h";r=0;t=3600' })
-    expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-1h";r=60')
+    expect(rateLimitHeaders(exhausted())).toEqual({ ...fields, RateLimit: '"personal-write-1h";r=0;t=3600' })
+    expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-write-1h";r=60')
   })
 
   it("fields: 'all' lists every window of an admission and each refusing window of a 429", () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(quotaHeaders(admitted, { standardHeaders: 'draft-10', fields: 'all' })).toEqual({
       'RateLimit-Policy':
-        '"personal-1h";q=60;w=3600, "personal-5h";q=200;w=18000, "personal-1d";q=600;w=86400, ' +
-        '"site-1h";q=1500;w=3600, "site-5h";q=5000;w=18000, "site-1d";q=18000;w=86400',
+        '"personal-write-1h";q=60;qu="tokens";w=3600, "personal-write-5h";q=200;qu="tokens";w=18000, "personal-write-1d";q=600;qu="tokens";w=86400, ' +
+        '"site-write-1h";q=1500;qu="tokens";w=3600, "site-write-5h";q=5000;qu="tokens";w=18000, "site-write-1d";q=18000;qu="tokens";w=86400',
       RateLimit:
-        '"personal-1h";r=45;t=3600, "personal-5h";r=185;t=18000, "personal-1d";r=585;t=86400, ' +
-        '"site-1h";r=1485;t=3600, "site-5h";r=4985;t=18000, "site-1d";r=17985;t=86400',
+        '"personal-write-1h";r=45;t=3600, "personal-write-5h";r=185;t=18000, "personal-write-1d";r=585;t=86400, ' +
+        '"site-write-1h";r=1485;t=3600, "site-write-5h";r=4985;t=18000, "site-write-1d";r=17985;t=86400',
     })
     expect(rateLimitHeaders(exhausted(), { fields: 'all' })).toEqual({
-      'RateLimit-Policy': expect.stringMatching(/^"personal-1h";q=60;w=3600, .*"site-1d";q=18000;w=86400$/),
-      RateLimit: '"personal-1h";r=0;t=3600',
+      'RateLimit-Policy': expect.stringMatching(
+        /^"personal-write-1h";q=60;qu="tokens";w=3600, .*"site-write-1d";q=18000;qu="tokens";w=86400$/,
+      ),
+      RateLimit: '"personal-write-1h";r=0;t=3600',
     })
   })
 
   it('headers leave out unlimited windows, and free requests have none', async () => {
-    const { quota } = fixture()
-    await quota.subjects.set('u', { overrides: { write: { '1h': 'unlimited', '5h': 'unlimited' } }, bypass: ['site'] })
+    const { quota } = gateway()
+    await quota.subjects.set('u', {
+      limits: { 'personal-write-1h': 'unlimited', 'personal-write-5h': 'unlimited' },
+      bypass: { site: true },
+    })
     const decision = quota.consumeSync({ subject: 'u', operation: 'write' })
-    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-1d";r=585;t=86400')
+    expect(rateLimitHeaders(decision).RateLimit).toBe('"personal-write-1d";r=585;t=86400')
     expect(rateLimitHeaders(quota.consumeSync({ subject: 'u', operation: 'free' }))).toEqual({})
   })
 
   it('headers have each subject’s own limits, whichever subject came before', async () => {
-    const { quota } = fixture()
-    await quota.subjects.set('v', { overrides: { write: { '5h': 199 } } })
+    const { quota } = gateway()
+    await quota.subjects.set('v', { limits: { 'personal-write-5h': 199 } })
     const policyOf = (subject: string): string =>
       rateLimitHeaders(quota.consumeSync({ subject, operation: 'write', cost: 1 }), { fields: 'all' })[
         'RateLimit-Policy'
       ]!
     const [u, v, uAgain] = [policyOf('u'), policyOf('v'), policyOf('u')]
-    expect(v).toBe(u.replace('"personal-5h";q=200', '"personal-5h";q=199'))
+    expect(v).toBe(u.replace('"personal-write-5h";q=200', '"personal-write-5h";q=199'))
     expect(uAgain).toBe(u)
   })
 
@@ -168,7 +175,7 @@ describe('response headers', () => {
         fc.array(fc.tuple(fc.integer({ min: 0, max: 5e6 }), limit), { maxLength: 12 }),
         limit,
         (steps, cost) => {
-          const { quota, clock } = fixture({ policy: testPolicy(flatBase(30, 40)) })
+          const { quota, clock } = gateway({ policy: gatewayPolicy(flatLimits(30, 40)), logger: false })
           for (const [ms, tokens] of steps) {
             clock.at += ms
             quota.consumeSync({ subject: 'u', operation: 'write', cost: tokens })
@@ -177,8 +184,8 @@ describe('response headers', () => {
           if (decision.allowed) return
           const fields = rateLimitHeaders(decision, { fields: 'all' })
           const waits = [...fields.RateLimit!.matchAll(/;t=(\d+)/g)].map(([, t]) => Number(t))
-          expect(Math.max(0, ...waits)).toBeLessThanOrEqual(decision.retryAfterSeconds)
-          expect(fields.RateLimit!.split(', ')).toHaveLength(decision.violations.length)
+          expect(Math.max(0, ...waits)).toBeLessThanOrEqual(Math.ceil((decision.resetAt - decision.now) / 1_000))
+          expect(fields.RateLimit!.split(', ')).toHaveLength(decision.refusals.length)
           expect(fields.RateLimit).toContain(rateLimitHeaders(decision).RateLimit)
         },
       ),

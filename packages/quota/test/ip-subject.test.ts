@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyAddress, commonAddress, ipSubject } from '../src/http/ip-subject.ts'
 import { httpMeter } from '../src/http.ts'
-import { simpleQuota } from '../src/index.ts'
+import { createQuota } from '../src/index.ts'
 
 const group = fc.oneof(
   fc.constant('0'),
@@ -98,7 +98,7 @@ describe('warnings about addresses', () => {
     const logger = { warn: ({ code }: { code: string }) => void codes.push(code), error: () => undefined }
     const meter = httpMeter(
       {
-        quota: simpleQuota({ limit: 9, per: '1h' }),
+        quota: createQuota({ limits: { api: { by: 'user', limit: 9, per: '1h' } } }),
         anonymous: 'ip',
         subject: () => subject?.(address ?? ''),
         logger: logger as never,

@@ -1,32 +1,46 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuota, type MemoryStore, memoryStore, type Quota, type QuotaStore } from '../src/index.ts'
-import { asyncStore, flatBase, HOUR, type Operation, type TestClock, testClock, testPolicy } from './support.ts'
+import { createQuota, type MemoryStore, memoryStore } from '../src/index.ts'
+import type { QuotaStore } from '../src/store.ts'
+import { asyncStore, HOUR, type TestClock, testClock } from './support.ts'
+
+interface Line {
+  cut: boolean
+  /** How often the store was called. */
+  looks: number
+}
 
 /** A store that others share and that can be cut off from one engine. */
-function cuttable(store: MemoryStore, line: { readonly cut: boolean }): QuotaStore {
-  return asyncStore(store, () => (line.cut ? Promise.reject(new Error('cut off')) : Promise.resolve()))
+function cuttable(store: MemoryStore, line: Line): QuotaStore {
+  return asyncStore(store, () => {
+    line.looks++
+    return line.cut ? Promise.reject(new Error('cut off')) : Promise.resolve()
+  })
+}
+
+/** An engine whose reads have a share of the remainder, and whose writes have none. */
+function engineOf(limit: number, store: QuotaStore, clock: TestClock, expectedProcesses: number) {
+  return createQuota({
+    limits: { perHour: { by: 'user', limit, per: '1h' }, all: { shared: 'all', limit, per: '5h' } },
+    operations: { read: {}, write: {} },
+    store,
+    clock,
+    failurePolicy: { read: { local: { expectedProcesses } }, write: 'closed' },
+    logger: false,
+  })
 }
 
 interface Process {
-  readonly quota: Quota<Operation>
-  readonly line: { cut: boolean }
+  readonly quota: ReturnType<typeof engineOf>
+  readonly line: Line
 }
 
-function processes(count: number, limit: number, clock: TestClock): { all: Process[]; store: MemoryStore } {
+function processes(count: number, limit: number, clock: TestClock): Process[] {
   const store = memoryStore({ clock })
-  const all = Array.from({ length: count }, () => {
-    const line = { cut: false }
-    const local = { local: { expectedProcesses: count } }
-    const quota = createQuota<Operation>({
-      policy: testPolicy(flatBase(limit, limit)),
-      store: cuttable(store, line),
-      clock,
-      failurePolicy: { read: local, write: 'closed' },
-    })
-    return { quota, line }
+  return Array.from({ length: count }, () => {
+    const line = { cut: false, looks: 0 }
+    return { quota: engineOf(limit, cuttable(store, line), clock, count), line }
   })
-  return { all, store }
 }
 
 async function admits({ quota }: Process, cost: number, subject = 'u'): Promise<boolean> {
@@ -39,8 +53,7 @@ async function admits({ quota }: Process, cost: number, subject = 'u'): Promise<
 
 describe('the local failure policy', () => {
   it('the local policy spends this process’s share of the last known remainder and then refuses', async () => {
-    const { all } = processes(2, 100, testClock())
-    const [one] = all as [Process]
+    const [one] = processes(2, 100, testClock()) as [Process]
     await one.quota.consume({ subject: 'u', operation: 'read', cost: 20 })
     one.line.cut = true
     expect(await one.quota.consume({ subject: 'u', operation: 'read', cost: 40 })).toMatchObject({
@@ -55,8 +68,7 @@ describe('the local failure policy', () => {
 
   it('the local policy admits nothing in a window that it never saw open or that has ended', async () => {
     const clock = testClock()
-    const { all } = processes(2, 100, clock)
-    const [one] = all as [Process]
+    const [one] = processes(2, 100, clock) as [Process]
     one.line.cut = true
     expect(await admits(one, 1)).toBe(false)
     one.line.cut = false
@@ -70,21 +82,45 @@ describe('the local failure policy', () => {
   })
 
   it('the local policy charges what was spent to the same windows when the store answers again', async () => {
-    const { all } = processes(2, 100, testClock())
-    const [one] = all as [Process]
+    const [one] = processes(2, 100, testClock()) as [Process]
     await admits(one, 20)
     one.line.cut = true
     expect(await admits(one, 30)).toBe(true)
     one.line.cut = false
     await admits(one, 1)
     await expect
-      .poll(async () => (await one.quota.status('u')).windows.read?.map(({ used }) => used))
-      .toEqual([51, 51, 51, 51, 51, 51])
+      .poll(async () => (await one.quota.status('u')).limits)
+      .toMatchObject({ perHour: { used: 51 }, all: { used: 51 } })
+  })
+
+  it('what was spent is charged when the store is back, without another request', async () => {
+    const [one, other] = processes(2, 100, testClock()) as [Process, Process]
+    await admits(one, 20)
+    one.line.cut = true
+    expect(await admits(one, 30)).toBe(true)
+    const used = async () => (await other.quota.status('u')).limits.perHour?.used
+    const lookedAt = one.line.looks
+    await expect.poll(() => one.line.looks, { timeout: 15_000 }).toBeGreaterThan(lookedAt + 1)
+    expect(await used()).toBe(20)
+    one.line.cut = false
+    await expect.poll(used, { timeout: 15_000 }).toBe(50)
+    await one.quota.close()
+  })
+
+  it('a closed engine no longer looks whether its store is back', async () => {
+    const [one] = processes(2, 100, testClock()) as [Process]
+    await admits(one, 20)
+    one.line.cut = true
+    expect(await admits(one, 30)).toBe(true)
+    await one.quota.close()
+    const { looks } = one.line
+    // Longer than the time between two looks.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(one.line.looks).toBe(looks)
   })
 
   it('the local policy has one share per window, however many outages happen', async () => {
-    const { all } = processes(2, 100, testClock())
-    const [one] = all as [Process]
+    const [one] = processes(2, 100, testClock()) as [Process]
     await admits(one, 20)
     for (const spent of [true, false, false]) {
       one.line.cut = true
@@ -95,8 +131,7 @@ describe('the local failure policy', () => {
   })
 
   it('a cancelled local reservation is taken back before it was charged and after', async () => {
-    const { all } = processes(1, 100, testClock())
-    const [one] = all as [Process]
+    const [one] = processes(1, 100, testClock()) as [Process]
     await admits(one, 10)
     one.line.cut = true
     const early = await one.quota.reserve({ subject: 'u', operation: 'read', cost: 50 })
@@ -106,9 +141,9 @@ describe('the local failure policy', () => {
     expect(await admits(one, 50)).toBe(true)
     one.line.cut = false
     expect(await admits(one, 1)).toBe(true)
-    await expect.poll(async () => (await one.quota.status('u')).windows.read?.[0]?.used).toBe(101)
+    await expect.poll(async () => (await one.quota.status('u')).limits.perHour?.used).toBe(101)
     await late.cancel()
-    expect((await one.quota.status('u')).windows.read?.[0]?.used).toBe(61)
+    expect((await one.quota.status('u')).limits.perHour?.used).toBe(61)
   })
 
   it('processes without the store admit at most the limit plus their shares', async () => {
@@ -120,7 +155,7 @@ describe('the local failure policy', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         const limit = 100
-        const { all } = processes(3, limit, testClock())
+        const all = processes(3, limit, testClock())
         let admitted = 0
         for (const { process, action, cost } of steps) {
           const one = all[process]!

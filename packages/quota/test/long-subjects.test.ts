@@ -4,9 +4,9 @@ import { expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
 import { sha256 } from '../src/policy/sha256.ts'
 import type { AsyncStore } from '../src/store.ts'
-import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import { asyncStore, flatLimits, type Gateway, gatewayPolicy, type Operation, testClock } from './support.ts'
 
-const policy = testPolicy(flatBase(30, 1e6))
+const policy = gatewayPolicy(flatLimits(30, 1e6))
 const operation = 'write'
 
 /** A store that notes the subjects it is asked about. */
@@ -27,7 +27,7 @@ function noting() {
       }
     },
   }
-  return { quota: createQuota<Operation>({ policy, clock, store }), keys }
+  return { quota: createQuota<Operation, Gateway>({ policy, clock, store }), keys }
 }
 
 const hashed = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
@@ -42,17 +42,17 @@ it.each([
   await quota.consume({ subject, operation, cost: 20 })
   expect([...keys]).toEqual([hashed(subject)])
   expect((await quota.consume({ subject, operation, cost: 20 })).allowed).toBe(false)
-  expect((await quota.status(subject)).windows.write?.[0]?.used).toBe(20)
-  await quota.subjects.set(subject, { overrides: { write: { '1h': 25 } } })
-  expect(await quota.subjects.get(subject)).toMatchObject({ overrides: { write: { '1h': 25 } } })
+  expect((await quota.status(subject)).limits['personal-write-1h']?.used).toBe(20)
+  await quota.subjects.set(subject, { limits: { 'personal-write-1h': 25 } })
+  expect(await quota.subjects.get(subject)).toMatchObject({ limits: { 'personal-write-1h': 25 } })
   expect((await quota.peek({ subject, operation, cost: 6 })).allowed).toBe(false)
   const held = await quota.reserve({ subject, operation, cost: 5, ttlMs: 60_000 })
   const [hold] = await quota.holds.list(subject)
   if (held.status !== 'reserved' || held.token === undefined || hold === undefined) throw new Error(held.status)
   await (await quota.resume(held.token)).commit(3)
-  expect((await quota.status(subject)).windows.write?.[0]?.used).toBe(23)
+  expect((await quota.status(subject)).limits['personal-write-1h']?.used).toBe(23)
   await quota.reset(subject)
-  expect((await quota.status(subject)).windows.write?.[0]?.used).toBe(0)
+  expect((await quota.status(subject)).limits['personal-write-1h']?.used).toBe(0)
 })
 
 it('a subject of 200 bytes counts as it is', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
+import type { SnapshotPart } from '../src/internal.ts'
 import { IdRecords } from '../src/memory/id-records.ts'
 import { Tables } from '../src/memory/row-table.ts'
-import type { SnapshotPart } from '../src/store.ts'
-import { fixture, flatBase, HOUR, START, testClock, testPolicy } from './support.ts'
+import { flatLimits, gateway, gatewayPolicy, HOUR, START, testClock } from './support.ts'
 
 const DAY = 24 * HOUR
 const GRACE = 60_000
-const WIDE = testPolicy(flatBase(1e9, 1e9))
+const WIDE = gatewayPolicy(flatLimits(1e9, 1e9))
 
 function partsOf(parts: Iterable<SnapshotPart>): SnapshotPart[] {
   return JSON.parse(JSON.stringify([...parts])) as SnapshotPart[]
@@ -15,7 +15,7 @@ function partsOf(parts: Iterable<SnapshotPart>): SnapshotPart[] {
 
 describe('expiry of counters', () => {
   it('expired counters are dropped when one subject keeps returning', () => {
-    const { quota, store, clock } = fixture({ policy: WIDE })
+    const { quota, store, clock } = gateway({ policy: WIDE })
     for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
     clock.at += DAY + GRACE
     for (let i = 0; i < 3_000; i++) {
@@ -26,7 +26,7 @@ describe('expiry of counters', () => {
   })
 
   it('expired counters are dropped when every request is refused', () => {
-    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(20, 1e9)) })
+    const { quota, store, clock } = gateway({ policy: gatewayPolicy(flatLimits(20, 1e9)) })
     for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
     clock.at += DAY + GRACE
     for (let i = 0; i < 3_000; i++) {
@@ -37,7 +37,7 @@ describe('expiry of counters', () => {
   })
 
   it('expired counters stored after a subject that keeps returning are dropped', () => {
-    const { quota, store, clock } = fixture({ policy: WIDE })
+    const { quota, store, clock } = gateway({ policy: WIDE })
     for (let hour = 0; hour < 100; hour++) {
       quota.consumeSync({ subject: 'regular', operation: 'write' })
       for (let i = 0; i < 100; i++) quota.consumeSync({ subject: `${hour}-${i}`, operation: 'write' })
@@ -45,11 +45,11 @@ describe('expiry of counters', () => {
     }
     // Those of one day, twice at most, the regular one and the site.
     expect(store.size).toBeLessThanOrEqual(2 * 2_500 + 2)
-    expect(quota.statusSync('regular').windows.write?.[0]?.used).toBe(0)
+    expect(quota.statusSync('regular').limits['personal-write-1h']?.used).toBe(0)
   })
 
   it('expired counters are dropped after a clock that ran ahead comes back', () => {
-    const { quota, store, clock } = fixture({ policy: WIDE })
+    const { quota, store, clock } = gateway({ policy: WIDE })
     quota.consumeSync({ subject: 'early', operation: 'write' })
     clock.at = START + 365 * DAY
     for (let i = 0; i < 100; i++) quota.consumeSync({ subject: 'ahead', operation: 'write' })
@@ -61,7 +61,7 @@ describe('expiry of counters', () => {
   })
 
   it('expired counters are dropped in rarely and no longer used categories', () => {
-    const { quota, store, clock } = fixture({ policy: WIDE })
+    const { quota, store, clock } = gateway({ policy: WIDE })
     for (let i = 0; i < 400; i++) quota.consumeSync({ subject: `u-${i}`, operation: i % 2 ? 'read' : 'write' })
     clock.at += DAY + GRACE
     for (let i = 0; i < 4_000; i++) {
@@ -75,13 +75,13 @@ describe('expiry of counters', () => {
   })
 
   it('live counters are never dropped', () => {
-    const { quota, clock } = fixture({ policy: WIDE })
+    const { quota, clock } = gateway({ policy: WIDE })
     for (let i = 0; i < 1_000; i++) {
       quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
       clock.at += 60_000
     }
     for (let i = 0; i < 1_000; i++) {
-      const used = quota.statusSync(`u-${i}`).windows.write!.find(({ window }) => window === '1d')!.used
+      const used = quota.statusSync(`u-${i}`).limits['personal-write-1d']?.used
       expect(used).toBe(15)
     }
   })
@@ -89,7 +89,7 @@ describe('expiry of counters', () => {
 
 describe('tables that were large', () => {
   it('a table that shrank counts each subject separately when it grows again', () => {
-    const { quota, clock } = fixture({ policy: WIDE })
+    const { quota, clock } = gateway({ policy: WIDE })
     const size = 6_000
     const use = (name: string, times: number): void => {
       for (let i = 0; i < times; i++) quota.consumeSync({ subject: name, operation: 'write' })
@@ -99,7 +99,7 @@ describe('tables that were large', () => {
     for (const [wave, crowd] of [size, size / 50, 2 * size, size / 2].entries()) {
       for (let i = 0; i < crowd; i++) use(`${wave}-${i}`, 1 + (i % 3))
       for (let i = 0; i < crowd; i++) {
-        const { used } = quota.statusSync(`${wave}-${i}`).windows.write![0]!
+        const { used } = quota.statusSync(`${wave}-${i}`).limits['personal-write-1h']!
         expect(used, `subject ${i} of wave ${wave}`).toBe(15 * (1 + (i % 3)))
       }
       clock.at += DAY + GRACE
@@ -125,7 +125,7 @@ describe('expiry of ids', () => {
   })
 
   it('expired ids are dropped when no new ones come', () => {
-    const { quota, store, clock } = fixture({ policy: WIDE, idTtlMs: 60_000 })
+    const { quota, store, clock } = gateway({ policy: WIDE, idTtlMs: 60_000 })
     for (let i = 0; i < 1_000; i++) quota.reserveSync({ subject: 'u', operation: 'write', id: `id-${i}` })
     clock.at += HOUR
     for (let i = 0; i < 1_000; i++) quota.consumeSync({ subject: 'u', operation: 'write' })
@@ -148,7 +148,7 @@ describe('expiry of ids', () => {
 
 describe('snapshots beyond the store’s room', () => {
   function partOf(subjects: number): SnapshotPart {
-    const { quota, store } = fixture({ policy: WIDE })
+    const { quota, store } = gateway({ policy: WIDE })
     for (let i = 0; i < subjects; i++) quota.reserveSync({ subject: `s-${i}`, operation: 'write', id: 'one' })
     return partsOf(store.snapshot())[0]!
   }
@@ -188,42 +188,43 @@ describe('snapshots beyond the store’s room', () => {
   it.each([
     ['a table that is not there', { rows: [[9, 'u', []]] }],
     ['a row of another length', { rows: [[0, 'v', [1]]] }],
-    ['a cell that is no number', { rows: [[0, 'v', [1, 'x', 1, 1, 1, 1]]] }],
+    ['a cell that is no number', { rows: [[0, 'v', [1, 'x', ...new Array(10).fill(1)]]] }],
     ['a record that is none', { ids: [['k', { state: 'reserved' }]] }],
-  ])('a snapshot beyond the room because of %s is rejected whole', (_, patch) => {
+  ])('a snapshot with %s is rejected whole', (_, patch) => {
     const store = memoryStore({ clock: testClock() })
     const part = partOf(3)
     const broken = { ...part, ...patch, rows: [...part.rows, ...('rows' in patch ? patch.rows : [])] }
-    expect(() => store.restore(broken)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
-    expect(store.size).toBe(0)
+    for (const each of [broken, null, {}]) {
+      expect(() => store.restore(each)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
+      expect(store.size).toBe(0)
+    }
+    // The same row, whole, fits.
+    store.restore({ ...part, rows: [...part.rows, [0, 'v', new Array(12).fill(1)]] })
+    expect(store.size).toBe(5)
   })
 })
 
 it('a snapshot that is taken while another policy opens a window can be restored', () => {
-  const { quota, store, clock } = fixture({ policy: WIDE })
+  const { quota, store, clock } = gateway({ policy: WIDE })
   for (let i = 0; i < 1_500; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
   const parts = store.snapshot()
   const first = parts.next().value as SnapshotPart
-  const label = '7d'
-  const windows = [...WIDE.windows, { label, lengthMs: 7 * DAY }]
-  const base = Object.fromEntries(
-    Object.entries(WIDE.base).map(([layer, categories]) => [
-      layer,
-      Object.fromEntries(Object.entries(categories).map(([name, limits]) => [name, { ...limits, [label]: 1e9 }])),
-    ]),
-  )
-  createQuota({ policy: { ...WIDE, windows, base }, store, clock })
-  const restored = fixture({ policy: WIDE })
+  const week = WIDE.limits.map((rule) => {
+    const name = `${rule.name}-7d`
+    return { ...rule, name, window: { label: name, lengthMs: 7 * DAY } }
+  })
+  createQuota({ policy: { ...WIDE, limits: [...WIDE.limits, ...week] }, store, clock })
+  const restored = gateway({ policy: WIDE })
   for (const part of partsOf([first, ...parts])) restored.store.restore(part)
   expect(restored.store.size).toBe(1_501)
-  expect(restored.quota.statusSync('u-1499').windows).toEqual(quota.statusSync('u-1499').windows)
+  expect(restored.quota.statusSync('u-1499').limits).toEqual(quota.statusSync('u-1499').limits)
 })
 
 describe('a clock that returns no time', () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, START + 0.5, undefined, null, String(START)])(
     'a clock that returns %o makes every call fail with the cause',
     async (at) => {
-      const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(15, 15)) })
+      const { quota, store, clock } = gateway({ policy: gatewayPolicy(flatLimits(15, 15)) })
       const held = quota.reserveSync({ subject: 'u', operation: 'write', id: 'one' })
       const [part] = partsOf(store.snapshot())
       clock.at = at as number

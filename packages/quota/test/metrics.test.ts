@@ -1,12 +1,19 @@
 import { Registry, type RegistryContentType } from 'prom-client'
 import { describe, expect, it, vi } from 'vitest'
 import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { memorySettings, memoryStore, QuotaError, type SyncQuotaOptions } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, QuotaError } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import type { SyncStore } from '../src/store.ts'
-import { type Fixture, fixture, flatBase, type Operation, testPolicy } from './support.ts'
+import {
+  flatLimits,
+  type GatewayEngine,
+  gateway,
+  gatewayPolicy,
+  type SyncGatewayOptions,
+  testClock,
+} from './support.ts'
 
-interface Measured extends Fixture {
+interface Measured extends GatewayEngine {
   readonly registry: Registry
   readonly unregister: () => void
   /** Samples above 0, `name{labels}` without the prefix. */
@@ -15,12 +22,12 @@ interface Measured extends Fixture {
 
 async function samplesOf(registry: Registry, prefix = 'scoregw_quota_'): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith(prefix))
-  const pairs = lines.map((line) => /^(\S+?) (\S+)$/.exec(line.slice(prefix.length))!.slice(1))
+  const pairs = lines.map((line) => /^(.+) (\S+)$/.exec(line.slice(prefix.length))!.slice(1))
   return Object.fromEntries(pairs.map(([name, value]) => [name!.replaceAll('"', ''), Number(value)]))
 }
 
-function measured(options: Partial<SyncQuotaOptions<Operation>> = {}): Measured {
-  const made = fixture(options)
+function measured(options: Partial<SyncGatewayOptions> = {}): Measured {
+  const made = gateway(options)
   const registry = new Registry()
   const unregister = registerQuotaMetrics({ quota: made.quota, registry })
   const samples = async () => {
@@ -40,39 +47,36 @@ function threeMsALook() {
 }
 
 describe('engine metrics', () => {
-  it('metrics count decisions, tokens and refusals, also by window', async () => {
-    const { quota, samples } = measured({ policy: testPolicy(flatBase(31, 1_000)) })
+  it('metrics count decisions, tokens and refusals, also by limit', async () => {
+    const { quota, samples } = measured({ policy: gatewayPolicy(flatLimits(31, 1_000)) })
     for (const subject of ['a', 'b']) {
       for (let call = 0; call < 3; call++) await quota.consume({ subject, operation: 'write' })
     }
     await quota.consume({ subject: 'a', operation: 'read' })
-    const windows = (layer: string, category: string, outcome: string, count: number) =>
-      ['1h', '5h', '1d'].map((window) => [
-        `window_decisions_total{layer=${layer},window=${window},category=${category},outcome=${outcome}}`,
-        count,
-      ])
+    const limits = (of: string, outcome: string, count: number) =>
+      ['1h', '5h', '1d'].map((per) => [`limit_decisions_total{limit=${of}-${per},outcome=${outcome}}`, count])
     expect(await samples()).toEqual({
-      'decisions_total{category=read,outcome=admitted}': 1,
-      'decisions_total{category=write,outcome=admitted}': 4,
-      'decisions_total{category=write,outcome=refused}': 2,
-      'tokens_charged_total{category=read}': 4,
-      'tokens_charged_total{category=write}': 60,
-      ...Object.fromEntries(windows('personal', 'write', 'admitted', 4)),
-      ...Object.fromEntries(windows('site', 'write', 'admitted', 4)),
-      ...Object.fromEntries(windows('personal', 'write', 'refused', 2)),
-      ...Object.fromEntries(windows('personal', 'read', 'admitted', 1)),
-      ...Object.fromEntries(windows('site', 'read', 'admitted', 1)),
-      'refusals_total{layer=personal,window=1d,category=write}': 2,
-      'near_limit_total{layer=personal,window=1h,category=write,threshold=80%}': 2,
-      'near_limit_total{layer=personal,window=5h,category=write,threshold=80%}': 2,
-      'near_limit_total{layer=personal,window=1d,category=write,threshold=80%}': 2,
+      'decisions_total{operation=read,outcome=admitted}': 1,
+      'decisions_total{operation=write,outcome=admitted}': 4,
+      'decisions_total{operation=write,outcome=refused}': 2,
+      'tokens_charged_total{operation=read,unit=tokens}': 4,
+      'tokens_charged_total{operation=write,unit=tokens}': 60,
+      ...Object.fromEntries(limits('personal-write', 'admitted', 4)),
+      ...Object.fromEntries(limits('site-write', 'admitted', 4)),
+      ...Object.fromEntries(limits('personal-write', 'refused', 2)),
+      ...Object.fromEntries(limits('personal-read', 'admitted', 1)),
+      ...Object.fromEntries(limits('site-read', 'admitted', 1)),
+      'refusals_total{limit=personal-write-1d}': 2,
+      'near_limit_total{limit=personal-write-1h,threshold=80%}': 2,
+      'near_limit_total{limit=personal-write-5h,threshold=80%}': 2,
+      'near_limit_total{limit=personal-write-1d,threshold=80%}': 2,
       adaptive_factor: 1,
     })
   })
 
-  it('metrics leave out windows of layers that don’t apply', async () => {
+  it('metrics leave out limits of layers that don’t apply', async () => {
     const { quota, samples } = measured()
-    await quota.subjects.set('vip', { bypass: ['site'] })
+    await quota.subjects.set('vip', { bypass: { site: true } })
     quota.consumeSync({ subject: 'vip', operation: 'read' })
     expect(Object.keys(await samples()).filter((name) => name.includes('site'))).toEqual([])
   })
@@ -83,7 +87,7 @@ describe('engine metrics', () => {
     quota.peekSync({ subject: 'u', operation: 'write' })
     quota.reserveSync({ subject: 'u', operation: 'write', id: 'x' })
     quota.reserveSync({ subject: 'u', operation: 'write', id: 'x' })
-    expect(await samples()).toMatchObject({ 'decisions_total{category=write,outcome=admitted}': 1 })
+    expect(await samples()).toMatchObject({ 'decisions_total{operation=write,outcome=admitted}': 1 })
   })
 
   it('metrics count decisions of the failure policy', async () => {
@@ -103,10 +107,10 @@ describe('engine metrics', () => {
     await expect(quota.consume({ subject: 'u', operation: 'write' })).rejects.toThrow(QuotaError)
     await expect(quota.reserve({ subject: 'u', operation: 'write' })).rejects.toThrow(QuotaError)
     expect(await samples()).toEqual({
-      'decisions_total{category=read,outcome=degraded}': 1,
-      'decisions_total{category=write,outcome=degraded}': 2,
-      'degraded_decisions_total{category=read,outcome=admitted}': 1,
-      'degraded_decisions_total{category=write,outcome=unavailable}': 2,
+      'decisions_total{operation=read,outcome=degraded}': 1,
+      'decisions_total{operation=write,outcome=degraded}': 2,
+      'degraded_decisions_total{operation=read,outcome=admitted}': 1,
+      'degraded_decisions_total{operation=write,outcome=unavailable}': 2,
       adaptive_factor: 1,
     })
   })
@@ -162,16 +166,69 @@ describe('engine metrics', () => {
   it('metrics can be read from an OpenMetrics registry and restart when the registry is reset', async () => {
     const registry = new Registry<RegistryContentType>()
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
-    const { quota } = fixture()
+    const { quota } = gateway()
     registerQuotaMetrics({ quota, registry })
     quota.consumeSync({ subject: 'u', operation: 'write' })
-    const admitted = 'scoregw_quota_decisions_total{category="write",outcome="admitted"}'
+    const admitted = 'scoregw_quota_decisions_total{operation="write",outcome="admitted"}'
     expect(await registry.metrics()).toContain(`${admitted} 1\n`)
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(await registry.metrics()).toContain(`${admitted} 2\n`)
     registry.resetMetrics()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(await registry.metrics()).toContain(`${admitted} 1\n`)
+  })
+})
+
+describe('metrics of holds and thresholds', () => {
+  function working() {
+    const clock = testClock()
+    const quota = createQuota({
+      limits: {
+        perHour: { by: 'user', limit: 100, per: '1h' },
+        running: { by: 'user', concurrency: 1, for: 'chat' },
+      },
+      operations: { write: {}, chat: { cost: 10, overrun: 'charge', maxOverrun: 5 } },
+      store: memoryStore({ clock }),
+      clock,
+    })
+    const registry = new Registry()
+    registerQuotaMetrics({ quota, registry })
+    return { quota, clock, sample: async (name: string) => (await samplesOf(registry))[name] }
+  }
+
+  it('the slot metrics count only operations that take slots', async () => {
+    const { quota, sample } = working()
+    await quota.consume({ subject: 'u', operation: 'write' })
+    expect(await sample('limit_decisions_total{limit=running,outcome=admitted}')).toBe(0)
+    await quota.reserve({ subject: 'u', operation: 'chat' })
+    await quota.reserve({ subject: 'u', operation: 'chat' })
+    expect(await sample('limit_decisions_total{limit=running,outcome=admitted}')).toBe(1)
+    expect(await sample('limit_decisions_total{limit=running,outcome=refused}')).toBe(1)
+    expect(await sample('refusals_total{limit=running}')).toBe(1)
+  })
+
+  it('metrics report open holds, how they ended, and overruns', async () => {
+    const { quota, clock, sample } = working()
+    const first = await quota.reserve({ subject: 'u', operation: 'chat', ttlMs: 1_000 })
+    await quota.reserve({ subject: 'v', operation: 'chat', ttlMs: 1_000 })
+    expect(await sample('holds_open')).toBe(2)
+    expect(await first.commit(17)).toEqual({ charged: 15, uncharged: 2 })
+    expect(await sample('holds_open')).toBe(1)
+    expect(await sample('overrun_tokens_total{operation=chat,outcome=charged,unit=requests}')).toBe(5)
+    expect(await sample('overrun_tokens_total{operation=chat,outcome=uncharged,unit=requests}')).toBe(2)
+    clock.at += 2_000
+    expect(await sample('holds_open')).toBe(0)
+    expect(await sample('holds_expired_total{operation=chat}')).toBe(1)
+  })
+
+  it('metrics report refusals by shadowed limits and thresholds by their value', async () => {
+    const { quota, sample } = working()
+    await quota.settings.update({ shadow: { perHour: true }, thresholds: [{ share: 0.57 }, { left: 20 }] })
+    await quota.consume({ subject: 'u', operation: 'write', cost: 101 })
+    const hour = 'limit=perHour'
+    expect(await sample(`shadowed_refusals_total{${hour}}`)).toBe(1)
+    expect(await sample(`near_limit_total{${hour},threshold=57%}`)).toBe(1)
+    expect(await sample(`near_limit_total{${hour},threshold=20 left}`)).toBe(1)
   })
 })
 
@@ -191,26 +248,28 @@ describe('registering metrics', () => {
   it('registering and removing leaves other metrics of the registry alone', () => {
     const { registry, unregister } = measured()
     registry.clear()
-    registerQuotaMetrics({ quota: fixture().quota, registry })
+    registerQuotaMetrics({ quota: gateway().quota, registry })
     unregister()
     expect(registry.getSingleMetric('scoregw_quota_decisions_total')).toBeDefined()
   })
 
   it('two engines in one registry need two prefixes, and a failed registration leaves nothing behind', async () => {
     const { registry, quota } = measured()
-    const other = fixture().quota
+    const other = gateway().quota
     registry.removeSingleMetric('scoregw_quota_decisions_total')
     const before = (await registry.getMetricsAsJSON()).length
     expect(() => registerQuotaMetrics({ quota: other, registry })).toThrow(
       expect.objectContaining({
         code: 'invalid_options',
-        faults: [{ path: 'registry', message: expect.stringContaining('has scoregw_quota_window_decisions_total') }],
+        faults: [{ path: 'registry', message: expect.stringContaining('has scoregw_quota_limit_decisions_total') }],
       }),
     )
     expect((await registry.getMetricsAsJSON()).length).toBe(before)
     registerQuotaMetrics({ quota: other, registry, prefix: 'other_' })
     quota.consumeSync({ subject: 'u', operation: 'write' })
-    expect(await samplesOf(registry, 'other_')).toMatchObject({ 'tokens_charged_total{category=write}': 0 })
+    expect(await samplesOf(registry, 'other_')).toMatchObject({
+      'tokens_charged_total{operation=write,unit=tokens}': 0,
+    })
   })
 
   it('registering rejects values that aren’t an engine, a registry or a prefix', () => {

@@ -2,26 +2,21 @@ import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { Registry } from 'prom-client'
 import { describe } from 'vitest'
 import { adaptiveTicker } from '../src/adaptive.ts'
-import { createQuota, defaultPolicy, memoryStore, type SyncQuota } from '../src/index.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
+import { scoreGatewayPolicy } from '../src/score-gateway.ts'
 import { waitingQueue } from '../src/waiting.ts'
 import { POLICY_MISTAKES } from './mistakes/policies.ts'
 
 /** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
-const policy = defaultPolicy()
-const quota: SyncQuota<'read' | 'write'> = createQuota({ policy })
+const policy = scoreGatewayPolicy()
+const quota = createQuota({ policy })
 const closed = createQuota({ policy })
-const limits = { write: { '1h': 10 } }
 const teams = createQuota({
-  policy: {
-    windows: [{ label: '1h', lengthMs: 3_600_000 }],
-    categories: ['write'],
-    layers: ['user', 'team'].map((name) => ({ name, scope: name, shared: false })),
-    operations: { write: { category: 'write', cost: 1 } },
-    base: { user: limits, team: limits },
-  },
+  limits: { user: { by: 'user', limit: 10, per: '1h' }, team: { by: 'team', limit: 10, per: '1h' } },
+  operations: { write: {} },
 })
 const request = { subject: 'u42', operation: 'write' } as const
 
@@ -40,10 +35,10 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({})',
     make: create({}),
     code: 'invalid_options',
-    says: ['policy: missing; expected a policy, for example from defaultPolicy() or definePolicy()'],
+    says: ['policy: missing; expected a policy from definePolicy(), or `limits` by name'],
   },
   {
-    written: 'createQuota(defaultPolicy())',
+    written: 'createQuota(policy)',
     make: create(policy),
     code: 'invalid_options',
     says: ['write createQuota({ policy })'],
@@ -55,8 +50,8 @@ const construction: readonly Mistake[] = [
     says: ['a value for "store"', 'createQuota({ policy, store })'],
   },
   {
-    written: 'createQuota({ policy: defaultPolicy })',
-    make: create({ policy: defaultPolicy }),
+    written: 'createQuota({ policy: scoreGatewayPolicy })',
+    make: create({ policy: scoreGatewayPolicy }),
     code: 'invalid_options',
     says: ['policy: expected a policy', 'got a function: call it'],
   },
@@ -64,7 +59,7 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({ policy: {} })',
     make: create({ policy: {} }),
     code: 'invalid_options',
-    says: ['policy: expected a policy', 'from defaultPolicy() or definePolicy()'],
+    says: ['policy: expected a policy', 'from definePolicy(), or `limits` by name'],
   },
   {
     written: 'createQuota({ polcy })',
@@ -100,7 +95,7 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({ policy, windowMs: 60_000, limit: 100 })',
     make: create({ policy, windowMs: 60_000, limit: 100 }),
     code: 'invalid_options',
-    says: ['windowMs: unknown key; windows are part of the policy', 'limit: unknown key; limits are part of'],
+    says: ['windowMs: unknown key; write it in `limits`', 'limit: unknown key; write it in `limits`'],
   },
   {
     written: 'createQuota({ policy, points: 5, duration: 1, keyPrefix: "q" })',
@@ -118,19 +113,19 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({ policy, operations: { ... } })',
     make: create({ policy, operations: {} }),
     code: 'invalid_options',
-    says: ['operations: unknown key; pass it to defaultPolicy()', 'defaultPolicy()'],
+    says: ['operations: unknown key; it is a member of the policy'],
   },
   {
     written: "createQuota({ policy, failurePolicy: 'open' })",
     make: create({ policy, failurePolicy: 'open' }),
     code: 'invalid_options',
-    says: ['failurePolicy: expected an object by category, { read: "open" }'],
+    says: ['failurePolicy: expected an object by operation or category, { read: "open" }'],
   },
   {
     written: "createQuota({ policy, failurePolicy: { raed: 'open' } })",
     make: create({ policy, failurePolicy: { raed: 'open' } }),
     code: 'invalid_options',
-    says: ['failurePolicy.raed: not a category', 'did you mean "read"?'],
+    says: ['failurePolicy.raed: not an operation or category', 'did you mean "read"?'],
   },
   {
     written: "createQuota({ policy, idTtlMs: '10m' })",
@@ -275,13 +270,13 @@ const requests: readonly Mistake[] = [
   },
   {
     written: "quota.consume({ ..., subject: { taem: 't', user: 'u' } })",
-    make: () => teams.consume({ subject: { taem: 't', user: 'u' }, operation: 'write' }),
+    make: () => teams.consume({ subject: { taem: 't', user: 'u' } as Anything, operation: 'write' }),
     code: 'invalid_subject',
     says: ['subject: unknown key "taem"; did you mean "team"?'],
   },
   {
     written: "quota.consume({ ..., subject: { user: 'u' } }), where there are teams, too",
-    make: () => teams.consume({ subject: { user: 'u' }, operation: 'write' }),
+    make: () => teams.consume({ subject: { user: 'u' } as Anything, operation: 'write' }),
     code: 'invalid_subject',
     says: ['subject.team: expected text', 'got nothing'],
   },
@@ -382,22 +377,22 @@ const requests: readonly Mistake[] = [
     says: ['on("refused", listener): expected a function, got nothing'],
   },
   {
-    written: "quota.reset('u42', { layer: 'sites' })",
-    make: () => quota.reset('u42', { layer: 'sites' }),
+    written: "quota.reset('u42', { limits: ['site-read-2h'] })",
+    make: () => quota.reset('u42', { limits: ['site-read-2h'] } as Anything),
     code: 'invalid_reset',
-    says: ['no layer "sites"; did you mean "site"?'],
+    says: ['no limit "site-read-2h"; did you mean "site-read-1h"?'],
   },
   {
-    written: "quota.reset('u42', { catgory: 'write' })",
-    make: () => quota.reset('u42', { catgory: 'write' } as Anything),
+    written: "quota.reset('u42', { limit: 'site-read-1h' })",
+    make: () => quota.reset('u42', { limit: 'site-read-1h' } as Anything),
     code: 'invalid_options',
-    says: ['invalid options of reset(): catgory: unknown key; did you mean "category"?'],
+    says: ['invalid options of reset(): limit: unknown key; did you mean "limits"?'],
   },
   {
     written: "quota.reset('u42', 'write')",
     make: () => quota.reset('u42', 'write' as Anything),
     code: 'invalid_options',
-    says: ['reset(): expected an object, { layer, category }, got a string'],
+    says: ['reset(): expected an object, { limits }, got a string'],
   },
   {
     written: "quota.status('u42', { plans: 'pro' })",
@@ -433,7 +428,7 @@ const settings: readonly Mistake[] = [
     written: "quota.subjects.set('u42', { plan: null }, 'site')",
     make: () => quota.subjects.set('u42', { plan: null }, 'site' as Anything),
     code: 'invalid_options',
-    says: ['expected an object, { layer, ifVersion, ifRevision, by }, got a string'],
+    says: ['expected an object, { ifVersion, ifRevision, by }, got a string'],
   },
   {
     written: "quota.settings.update({ mode: 'relaxed' })",
@@ -448,16 +443,16 @@ const settings: readonly Mistake[] = [
     says: ['mode: not available: this engine has no adaptive factor'],
   },
   {
-    written: 'quota.settings.update({ layers: { sites: { multiplier: 2 } } })',
-    make: () => quota.settings.update({ layers: { sites: { multiplier: 2 } } }),
+    written: 'quota.settings.update({ shared: { sites: { multiplier: 2 } } })',
+    make: () => quota.settings.update({ shared: { sites: { multiplier: 2 } } } as Anything),
     code: 'invalid_settings',
-    says: ['layers.sites: unknown key; did you mean "site"?'],
+    says: ['shared.sites: unknown key; did you mean "site"?'],
   },
   {
-    written: 'quota.settings.update({ layers: { site: { multiplier: 10 } } })',
-    make: () => quota.settings.update({ layers: { site: { multiplier: 10 } } }),
+    written: 'quota.settings.update({ shared: { site: { multiplier: 10 } } })',
+    make: () => quota.settings.update({ shared: { site: { multiplier: 10 } } }),
     code: 'invalid_settings',
-    says: ['layers.site.multiplier: expected a number from 0.25 to 4', 'got 10'],
+    says: ['shared.site.multiplier: expected a number from 0.25 to 4', 'got 10'],
   },
   {
     written: 'quota.settings.update({ prices: { wriet: 2 } })',
@@ -466,34 +461,40 @@ const settings: readonly Mistake[] = [
     says: ['prices.wriet: not an operation', 'did you mean "write"?'],
   },
   {
-    written: "quota.settings.update({ shadow: { sites: 'all' } })",
-    make: () => quota.settings.update({ shadow: { sites: 'all' } }),
+    written: 'quota.settings.update({ limits: { perHour: 5 } })',
+    make: () => quota.settings.update({ limits: { perHour: 5 } } as Anything),
     code: 'invalid_settings',
-    says: ['shadow.sites: not a layer: "sites"; did you mean "site"?'],
+    says: ['limits.perHour: unknown key'],
   },
   {
-    written: "quota.settings.update({ shadow: { site: '1h' } })",
-    make: () => quota.settings.update({ shadow: { site: '1h' as Anything } }),
+    written: "quota.settings.update({ limits: { 'site-read-1h': '5' } })",
+    make: () => quota.settings.update({ limits: { 'site-read-1h': '5' } } as Anything),
     code: 'invalid_settings',
-    says: ['shadow.site: expected "all", or a list of limits: 1h, 5h, 1d, got "1h"'],
+    says: ['limits.site-read-1h: expected a whole number of tokens from 0', 'got "5"'],
   },
   {
-    written: "quota.settings.update({ plans: { pro: { site: { write: { '1h': 5 } } } } })",
-    make: () => quota.settings.update({ plans: { pro: { site: { write: { '1h': 5 } } } } }),
+    written: "quota.settings.update({ shadow: ['site-read-1h'] })",
+    make: () => quota.settings.update({ shadow: ['site-read-1h'] } as Anything),
     code: 'invalid_settings',
-    says: ["plans.pro.site: a shared layer: plans are for layers of each subject's own: personal"],
+    says: ['shadow: expected an object of true or false by name, got an array'],
+  },
+  {
+    written: "quota.settings.update({ shadow: { 'site-raed-1h': true } })",
+    make: () => quota.settings.update({ shadow: { 'site-raed-1h': true } } as Anything),
+    code: 'invalid_settings',
+    says: ['shadow.site-raed-1h: not a limit: "site-raed-1h"; did you mean "site-read-1h"?'],
+  },
+  {
+    written: "quota.settings.update({ plans: { pro: { 'site-read-1h': 5 } } })",
+    make: () => quota.settings.update({ plans: { pro: { 'site-read-1h': 5 } } }),
+    code: 'invalid_settings',
+    says: ["plans.pro.site-read-1h: shared by all subjects: plans are for limits of each subject's own"],
   },
   {
     written: 'quota.settings.update({ thresholds: [{ share: 80 }] })',
     make: () => quota.settings.update({ thresholds: [{ share: 80 }] }),
     code: 'invalid_settings',
     says: ['thresholds.0.share: expected a share above 0 and up to 1 with at most two decimals, got 80'],
-  },
-  {
-    written: "quota.subjects.set('u42', { limits: { write: { '1h': 5 } } })",
-    make: () => quota.subjects.set('u42', { limits: { write: { '1h': 5 } } } as Anything),
-    code: 'invalid_settings',
-    says: ['limits: unknown key; use `overrides`, by category and window'],
   },
   {
     written: "quota.subjects.set('u42', { plan: 'pro' }), where there is no plan",
@@ -514,22 +515,28 @@ const settings: readonly Mistake[] = [
     says: ['anchor.day: expected a whole number from 1 to 31, got 32'],
   },
   {
-    written: "quota.subjects.set('u42', { overrides: { write: { '2h': 5 } } })",
-    make: () => quota.subjects.set('u42', { overrides: { write: { '2h': 5 } } }),
+    written: "quota.subjects.set('u42', { limits: { 'personal-read-2h': 5 } })",
+    make: () => quota.subjects.set('u42', { limits: { 'personal-read-2h': 5 } } as Anything),
     code: 'invalid_settings',
-    says: ['overrides.write.2h: unknown key'],
+    says: ['limits.personal-read-2h: unknown key; did you mean "personal-read-1h"?'],
   },
   {
-    written: "quota.subjects.set('u42', { bypass: ['personal'] })",
-    make: () => quota.subjects.set('u42', { bypass: ['personal'] }),
+    written: "quota.subjects.set('u42', { bypass: ['site'] })",
+    make: () => quota.subjects.set('u42', { bypass: ['site'] } as Anything),
     code: 'invalid_settings',
-    says: ['bypass.0: expected the name of a shared layer: site, got "personal"'],
+    says: ['bypass: expected an object of true or false by name, got an array'],
   },
   {
-    written: "quota.subjects.get('u42', { layer: 'site' })",
-    make: () => quota.subjects.get('u42', { layer: 'site' }),
+    written: "quota.subjects.set('u42', { bypass: { personal: true } })",
+    make: () => quota.subjects.set('u42', { bypass: { personal: true } } as Anything),
+    code: 'invalid_settings',
+    says: ['bypass.personal: not a shared layer: "personal"; the policy has site'],
+  },
+  {
+    written: "quota.subjects.get({ site: 'u42' })",
+    make: () => quota.subjects.get({ site: 'u42' } as Anything),
     code: 'invalid_subject',
-    says: ['no settings for single subjects in layer "site"', 'personal'],
+    says: ['site', 'personal'],
   },
 ]
 
@@ -546,7 +553,7 @@ const queues: readonly Mistake[] = [
     written: 'waitingQueue(quota, { concurrency: 5 })',
     make: () => waitingQueue(createQuota({ policy }), { concurrency: 5 } as Anything),
     code: 'invalid_options',
-    says: ['slots are `concurrency` of the policy'],
+    says: ['`concurrency`'],
   },
   {
     written: 'waitingQueue(quota, { maxQueueSize: 5 })',

@@ -1,4 +1,5 @@
-import type { Quota } from '../src/index.ts'
+import type { Counting, Policy } from '../src/index.ts'
 
 /** The names that the types of an engine know. */
-export type NamesIn<Engine> = Engine extends Quota<string, infer Counted> ? Counted['names'] : never
+export type NamesIn<Engine extends { readonly policy: object }> =
+  Engine['policy'] extends Policy<infer _, infer C extends Counting> ? C['names'] : never

@@ -3,28 +3,19 @@ import { luxonCalendar } from '../src/calendar.ts'
 import { chineseText } from '../src/http/neutral/chinese.ts'
 import { englishText } from '../src/http/neutral/english.ts'
 import type { RefusalFacts } from '../src/http/neutral/refusal-facts.ts'
-import { httpMeter, neutralAnswers } from '../src/http.ts'
-import {
-  createQuota,
-  definePolicy,
-  memoryStore,
-  type Policy,
-  type QuotaRequest,
-  quotaExceededBody,
-  quotaHeaders,
-  type RefusedDecision,
-  simpleQuota,
-} from '../src/index.ts'
+import { httpMeter, neutralAnswers, quotaExceededBody, quotaHeaders } from '../src/http.ts'
+import { createQuota, definePolicy, type Policy, type QuotaRequest, type RefusedDecision } from '../src/index.ts'
 import { scoreGatewayAnswers } from '../src/score-gateway.ts'
 import { START, testClock } from './support.ts'
 
 const LIMIT: RefusalFacts = {
   kind: 'rolling',
-  window: '15m',
+  name: 'api',
   lengthMs: 900_000,
   limit: 3,
   burst: undefined,
   requested: 1,
+  isBlocked: false,
   retryable: true,
   retryAfterSeconds: 12 * 60,
   resetAt: START + 720_000,
@@ -34,7 +25,7 @@ const LIMIT: RefusalFacts = {
   timeZone: 'UTC',
 }
 const HOUR = { lengthMs: 3_600_000 }
-const MONEY = { unit: 'microusd', format: { currency: 'USD', scale: 6 } }
+const MONEY = { unit: 'usd', format: { currency: 'USD', scale: 6 } }
 const DECEMBER = { resetAt: Date.UTC(2026, 11, 1), kind: 'calendar', lengthMs: 30 * 86_400_000 } as const
 
 /** The text for each kind of limit. */
@@ -124,6 +115,11 @@ const TEXTS: readonly (readonly [facts: Partial<RefusalFacts>, english: string, 
     "This request needs 60 tokens, more than your team's limit of 50 in a burst (200 per hour).",
     '此请求需要 60 个 token，超过您的团队单次突发 50 个的上限（每小时 200 个）。',
   ],
+  [
+    { ...HOUR, limit: 3, requested: 5, retryable: false },
+    'This request counts as 5 requests, more than the limit of 3 per hour.',
+    '此请求计为 5 次请求，超过每小时 3 次的上限。',
+  ],
   [{ ...HOUR, limit: 0, retryable: false }, 'Limit reached: 0 requests per hour.', '已达上限：每小时 0 次请求。'],
 ]
 
@@ -180,31 +176,33 @@ describe('the text of a refusal', () => {
 })
 
 async function refusedBy(policy: Policy, request: QuotaRequest): Promise<RefusedDecision> {
-  const clock = testClock()
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
+  const quota = createQuota({ policy, clock: testClock(), calendar: luxonCalendar() })
   for (;;) {
     const { decision } = await quota.reserve({ ...request, ttlMs: 60_000 })
     if (decision?.allowed === false) return decision
   }
 }
 
-const layers = definePolicy({
-  windows: [{ label: '1h', lengthMs: 3_600_000 }],
-  categories: ['read', 'write'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'everybody', shared: true }],
-  operations: { list: { category: 'read', cost: 1 }, save: { category: 'write', cost: 1 } },
-  base: {
-    user: { read: { '1h': 2 }, write: { '1h': 9 } },
-    team: { read: { '1h': 9 }, write: { '1h': 2 } },
-    everybody: { read: { '1h': 9 }, write: { '1h': 9 } },
-  },
-})
+/** @param forAll what everybody together may write */
+function layersOf(forAll: number, operations: object = {}) {
+  return definePolicy({
+    limits: {
+      reads: { by: 'user', limit: 2, per: '1h', for: 'read' },
+      writes: { by: 'user', limit: 9, per: '1h', for: 'write' },
+      teamWrites: { by: 'team', limit: 2, per: '1h', for: 'write' },
+      allWrites: { shared: 'everybody', limit: forAll, per: '1h', for: 'write' },
+    },
+    operations: { list: { category: 'read' }, save: { category: 'write' }, ...operations },
+  })
+}
+
+const layers = layersOf(9)
 const subject = { user: 'u', team: 't' }
 
 describe('answers to refusals under a custom policy', () => {
-  it('answers leave out scope and category when the policy has only one', async () => {
+  it('answers leave out the category when a limit counts everything', async () => {
     const clock = testClock()
-    const quota = simpleQuota({ limit: 3, per: '15m', clock })
+    const quota = createQuota({ limits: { api: { by: 'user', limit: 3, per: '15m' } }, clock })
     for (let time = 0; time < 3; time++) await quota.consume({ subject: 'u' })
     clock.at += 180_000
     const decision = await quota.consume({ subject: 'u' })
@@ -214,31 +212,34 @@ describe('answers to refusals under a custom policy', () => {
       msg: 'Limit reached: 3 requests per 15 minutes. Try again in 12 minutes.',
       retryAfterSeconds: 720,
       retryable: true,
-      quota: { window: '15m', limit: 3, used: 3, requested: 1, resetAt: '2026-08-06T14:21:26.000Z' },
+      quota: {
+        name: 'api',
+        title: 'user',
+        unit: 'requests',
+        limit: 3,
+        used: 3,
+        requested: 1,
+        resetAt: '2026-08-06T14:21:26.000Z',
+      },
     })
     expect(Object.keys(quotaHeaders(decision))).toEqual(['Retry-After', 'X-Quota-Reset'])
   })
 
-  it('answers use the policy’s names of layers and categories when it has several', async () => {
+  it('answers say whose limit it is, and of which category', async () => {
     const own = quotaExceededBody(await refusedBy(layers, { subject, operation: 'list' }))
     expect(own.msg).toMatch(/^Limit reached: 2 read requests per hour\./)
-    expect(own.quota).toMatchObject({ scope: 'user', category: 'read' })
+    expect(own.quota).toMatchObject({ name: 'reads', title: 'user' })
     const ofTeam = quotaExceededBody(await refusedBy(layers, { subject, operation: 'save' }))
     expect(ofTeam.msg).toMatch(/^Your team's limit is reached: 2 write requests per hour\./)
-    expect(ofTeam.quota).toMatchObject({ scope: 'team', category: 'write' })
-    const base = { ...layers.base, everybody: { read: { '1h': 1 }, write: { '1h': 1 } } }
-    const ofAll = quotaExceededBody(await refusedBy({ ...layers, base }, { subject, operation: 'save' }))
+    expect(ofTeam.quota).toMatchObject({ name: 'teamWrites', title: 'team' })
+    const ofAll = quotaExceededBody(await refusedBy(layersOf(1), { subject, operation: 'save' }))
     expect(ofAll.msg).toMatch(/^This service's limit is reached: 1 write request per hour\./)
   })
 
-  it('answers count tokens when a request can cost more than one', async () => {
+  it('answers name what waiting doesn’t help', async () => {
     const decision = await refusedBy(layers, { subject, operation: 'save', cost: 3 })
     expect(quotaExceededBody(decision).msg).toBe(
-      "This request needs 3 write tokens, more than your team's limit of 2 per hour.",
-    )
-    const operations = { ...layers.operations, upload: { category: 'write', cost: 2 } } as typeof layers.operations
-    expect(quotaExceededBody(await refusedBy({ ...layers, operations }, { subject, operation: 'save' })).msg).toContain(
-      '2 write tokens',
+      "This request counts as 3 write requests, more than your team's limit of 2 per hour.",
     )
   })
 
@@ -279,16 +280,16 @@ describe('problem details', () => {
     const admission = await meter.admit({ method: 'GET', operation: 'save', subject, cost: 3 })
     if (admission.kind !== 'answer' || admission.status !== 429) throw new Error('expected a refusal')
     expect(admission.contentType).toBe('application/problem+json; charset=utf-8')
-    const { quota: binding } = admission.body
+    const { quota: refusing } = admission.body
     expect(admission.content).toEqual({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Request cannot be satisfied as assigned quota has been exceeded',
       status: 429,
       detail: admission.body.msg,
-      'violated-policies': ['team-1h'],
+      'violated-policies': ['teamWrites'],
       retryAfterSeconds: null,
       retryable: false,
-      quota: binding,
+      quota: refusing,
     })
   })
 

@@ -13,7 +13,7 @@ import {
   textLike,
   wholeNumber,
   withDefault,
-} from '../src/options.ts'
+} from '../src/internal.ts'
 
 interface Options {
   readonly line: { send(): void }
@@ -112,7 +112,10 @@ describe('invalid options', () => {
     ['deadlineMS', 'unknown key; did you mean "deadlineMs"?'],
     ['onerror', 'unknown key; did you mean "onError"?'],
     ['timeout', 'unknown key; a call may take `deadlineMs`'],
-    ['windowMs', 'unknown key; windows are part of the policy; for one limit, use simpleQuota({ limit, per })'],
+    [
+      'windowMs',
+      'unknown key; write it in `limits`, by name: { limits: { api: { by: "user", limit: 100, per: "15m" } } }',
+    ],
     ['banana', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
     ['__proto__', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
   ])('the unknown key %s gets a hint', (key, message) => {

@@ -10,12 +10,15 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { createQuota, type Decision, memorySettings, memoryStore, type Quota, simpleQuota } from '../src/index.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, type Quota } from '../src/index.ts'
 import { instrumentQuota } from '../src/otel.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import type { AsyncStore, TakeRequest } from '../src/store.ts'
 import { waitingQueue } from '../src/waiting.ts'
-import { fixture, flatBase, testClock, testPolicy } from './support.ts'
+import { flatLimits, gateway, gatewayPolicy, testClock } from './support.ts'
+
+/** Every limit of a person's writes. */
+const SHADOWED = { 'personal-write-1h': true, 'personal-write-5h': true, 'personal-write-1d': true }
 
 /** Samples of the text format, without comments, in order. */
 function samplesOf(text: string): string[] {
@@ -31,7 +34,7 @@ function inOrder(line: string): string {
 
 /** One engine, counted by prom-client and by OpenTelemetry at the same time. */
 function countedTwice() {
-  const { quota, clock } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
+  const { quota, clock } = gateway({ policy: gatewayPolicy(flatLimits(31, 1_000)) })
   const registry = new Registry()
   const exporter = new PrometheusExporter({ preventServerStart: true })
   const provider = new MeterProvider({ readers: [exporter] })
@@ -70,7 +73,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     const { quota, samples } = countedTwice()
     for (const subject of ['a', 'b', 'a', 'a', 'b', 'a']) await quota.consume({ subject, operation: 'write' })
     await quota.consume({ subject: 'a', operation: 'read' })
-    await quota.settings.update({ shadow: { personal: 'all' } })
+    await quota.settings.update({ shadow: SHADOWED })
     await quota.consume({ subject: 'a', operation: 'write' })
     const lines = await samples()
     for (const name of ['refusals_total', 'shadowed_refusals_total', 'near_limit_total']) {
@@ -87,7 +90,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     await quota.holds.sweep()
     const lines = await samples()
     expect(lines).toContain('scoregw_quota_holds_open{} 0')
-    expect(lines).toContain('scoregw_quota_holds_expired_total{category="write"} 1')
+    expect(lines).toContain('scoregw_quota_holds_expired_total{operation="write"} 1')
   })
 
   it('OpenTelemetry and prom-client count waiting requests and their wait times equally', async () => {
@@ -98,14 +101,14 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     const waits = queue.reserve({ subject: 'a', operation: 'write', expectGiveBacks: true })
     expect(await queue.reserve({ subject: 'f', operation: 'big' })).toMatchObject({ reason: 'too_large' })
     expect(await byPromClient()).toContain('scoregw_quota_waiting_requests{} 1')
-    await quota.settings.update({ shadow: { personal: 'all' } })
+    await quota.settings.update({ shadow: SHADOWED })
     clock.at += 2_000
     await quota.holds.sweep()
     expect(await waits).toMatchObject({ status: 'reserved' })
     const lines = await samples()
     expect(lines).toContain('scoregw_quota_waiting_requests{} 0')
-    expect(lines).toContain('scoregw_quota_waits_total{category="write",outcome="admitted"} 1')
-    expect(lines).toContain('scoregw_quota_waits_total{category="write",outcome="too_large"} 1')
+    expect(lines).toContain('scoregw_quota_waits_total{operation="write",outcome="admitted"} 1')
+    expect(lines).toContain('scoregw_quota_waits_total{operation="big",outcome="too_large"} 1')
     expect(lines).toContain('scoregw_quota_wait_duration_seconds_count{} 2')
   })
 
@@ -124,7 +127,7 @@ describe('instrumentQuota', () => {
     const exporter = new PrometheusExporter({ preventServerStart: true })
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
     try {
-      const { quota } = fixture()
+      const { quota } = gateway()
       const stop = instrumentQuota({ quota, prefix: 'mine_' })
       const { resourceMetrics } = await exporter.collect()
       const [scope] = resourceMetrics.scopeMetrics
@@ -139,8 +142,8 @@ describe('instrumentQuota', () => {
   it.each([
     [{}, 'quota: missing; expected an engine'],
     [{ quota: 5 }, 'quota: expected an engine: what createQuota() gives'],
-    [{ quota: fixture().quota, meter: {} }, 'meter: expected a meter of @opentelemetry/api'],
-    [{ quota: fixture().quota, span: false }, 'span: unknown key; did you mean "spans"?'],
+    [{ quota: gateway().quota, meter: {} }, 'meter: expected a meter of @opentelemetry/api'],
+    [{ quota: gateway().quota, span: false }, 'span: unknown key; did you mean "spans"?'],
   ])('instrumentQuota() rejects the options %j', (options, message) => {
     expect(() => instrumentQuota(options as never)).toThrow(message)
   })
@@ -168,7 +171,7 @@ describe('OpenTelemetry spans', () => {
   }
 
   async function instrumented(options: { readonly subjects?: boolean; readonly spans?: boolean } = {}) {
-    const { quota } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
+    const { quota } = gateway({ policy: gatewayPolicy(flatLimits(31, 1_000)) })
     const stop = instrumentQuota({ quota, ...options })
     onTestFinished(async () => {
       stop()
@@ -183,10 +186,9 @@ describe('OpenTelemetry spans', () => {
       'quota.decision': 'admitted',
       'quota.allowed': true,
       'quota.operation': 'write',
-      'quota.category': 'write',
       'quota.cost': 15,
-      'quota.limit': 'personal 1h',
-      'quota.limit.tokens': 31,
+      'quota.limit': 'personal-write-1h',
+      'quota.limit.size': 31,
       'quota.remaining': 16,
     })
   })
@@ -198,7 +200,7 @@ describe('OpenTelemetry spans', () => {
     expect((await spanOf(write)).attributes).toMatchObject({
       'quota.decision': 'refused',
       'quota.allowed': false,
-      'quota.limit': 'personal 1d',
+      'quota.limit': 'personal-write-1d',
       'quota.remaining': 1,
       'quota.retryable': true,
       'quota.retry_after_ms': 86_400_000,
@@ -219,10 +221,13 @@ describe('OpenTelemetry spans', () => {
   })
 
   it('spans have the burst and the remainder of a bucket', async () => {
-    const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
+    const quota = createQuota({
+      limits: { calls: { by: 'user', limit: 100, per: '1m', burst: 20 } },
+      clock: testClock(),
+    })
     const stop = instrumentQuota({ quota })
     const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))
-    const limit = { 'quota.limit.tokens': 100, 'quota.limit.burst': 20 }
+    const limit = { 'quota.limit.size': 100, 'quota.limit.burst': 20 }
     expect((await spend(17)).attributes).toMatchObject({ ...limit, 'quota.remaining': 3 })
     expect((await spend(5)).attributes).toMatchObject({
       ...limit,
@@ -236,7 +241,7 @@ describe('OpenTelemetry spans', () => {
   it('spans get their own decision when a store answers several requests together', async () => {
     const { store, answer } = batching()
     const quota: Quota = createQuota({
-      policy: testPolicy(flatBase(31, 1_000)),
+      policy: gatewayPolicy(flatLimits(31, 1_000)),
       store,
       settingsStore: memorySettings(),
     })

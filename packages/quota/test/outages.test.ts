@@ -3,11 +3,8 @@ import { createQuota, definePolicy, memoryStore, QuotaError, type QuotaOptions }
 import type { AsyncStore } from '../src/store.ts'
 
 const policy = definePolicy({
-  operations: { read: { category: 'read', cost: 1 }, write: { category: 'write', cost: 1 } },
-  categories: ['read', 'write'],
-  windows: [{ label: '1h' }],
-  layers: [{ name: 'user' }],
-  base: { user: { read: { '1h': 1_000 }, write: { '1h': 1_000 } } },
+  limits: { perHour: { by: 'user', limit: 1_000, per: '1h' } },
+  operations: { read: {}, write: {} },
 })
 
 /** An engine on a store that fails when it should, and what it logs. */

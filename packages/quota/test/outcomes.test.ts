@@ -1,8 +1,15 @@
 import { openTimers } from '@scoregw/server-kit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type CallOutcome, memoryOutcomes, outcomeRecorder } from '../src/adaptive.ts'
-import { type MinuteOutcomes, OUTCOME_COLUMNS, OUTCOMES_KEPT_MINUTES, type OutcomeStore } from '../src/store.ts'
+import {
+  type CallOutcome,
+  type MinuteOutcomes,
+  memoryOutcomes,
+  OUTCOME_COLUMNS,
+  OUTCOMES_KEPT_MINUTES,
+  type OutcomeStore,
+  outcomeRecorder,
+} from '../src/adaptive.ts'
 import { START, testClock } from './support.ts'
 
 const MINUTE = Math.floor(START / 60_000)

@@ -1,26 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { createQuota, definePolicy, memorySettings, memoryStore, type QuotaOptions } from '../src/index.ts'
-import type { AsyncSettingsStore } from '../src/store.ts'
+import { createQuota, definePolicy, memorySettings } from '../src/index.ts'
+import type { AsyncSettingsStore, SettingsStore } from '../src/store.ts'
 import { HOUR, testClock } from './support.ts'
 
 const policy = definePolicy({
-  windows: [{ label: '1h', lengthMs: HOUR }],
-  categories: ['call'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
-  operations: { ask: { category: 'call', cost: 1 } },
-  base: { user: { call: { '1h': 10 } }, team: { call: { '1h': 100 } }, all: { call: { '1h': 1_000 } } },
-  plans: { pro: { user: { call: { '1h': 50 } } } },
+  limits: {
+    user: { by: 'user', limit: 10, per: '1h' },
+    team: { by: 'team', limit: 100, per: '1h' },
+    all: { shared: 'all', limit: 1_000, per: '1h' },
+  },
+  operations: { ask: {} },
+  plans: { pro: { user: 50 } } as Record<string, { user: number }>,
 })
-type Options = QuotaOptions<'ask'>
 
-function made(options: Partial<Options> = {}) {
+function made(settingsStore: SettingsStore = memorySettings()) {
   const clock = testClock()
-  const quota = createQuota<'ask'>({ policy, clock, store: memoryStore({ clock }), ...options })
+  const quota = createQuota({ policy, clock, settingsStore, logger: false })
   const unknown: unknown[] = []
   quota.on('unknownPlan', (event) => unknown.push(event))
   const limitsOf = async (user: string, plan?: string): Promise<string> => {
-    const { windows } = await quota.status({ user, team: 't' }, { plan })
-    return windows.call!.map(({ limit }) => limit).join(' ')
+    const { limits } = await quota.status({ user, team: 't' }, { plan })
+    return Object.values(limits)
+      .map(({ limit }) => limit)
+      .join(' ')
   }
   return { quota, clock, unknown, limitsOf }
 }
@@ -44,8 +46,8 @@ describe.each([
   ['settings that answer later', asyncSettings],
 ])('plans, under %s', (_name, settings) => {
   it('the subject’s plan, else the request’s, applies in every call', async () => {
-    const { quota, limitsOf } = made({ settingsStore: settings() })
-    await quota.subjects.set('stored', { plan: 'pro' })
+    const { quota, limitsOf } = made(settings())
+    await quota.subjects.set({ user: 'stored' }, { plan: 'pro' })
     expect([await limitsOf('u'), await limitsOf('u', 'pro'), await limitsOf('stored')]).toEqual([
       '10 100 1000',
       '50 100 1000',
@@ -63,13 +65,13 @@ describe.each([
   })
 
   it('one settings change moves everyone on a plan, and another restores it', async () => {
-    const { quota, limitsOf } = made({ settingsStore: settings() })
-    await quota.subjects.set('stored', { plan: 'pro' })
-    await quota.settings.update({ plans: { pro: { user: { call: { '1h': 70 } } } } })
+    const { quota, limitsOf } = made(settings())
+    await quota.subjects.set({ user: 'stored' }, { plan: 'pro' })
+    await quota.settings.update({ plans: { pro: { user: 70 } } })
     expect([await limitsOf('stored'), await limitsOf('u', 'pro')]).toEqual(['70 100 1000', '70 100 1000'])
-    await quota.settings.update({ plans: { pro: { user: null, team: { call: { '1h': 500 } } } } })
+    await quota.settings.update({ plans: { pro: { user: null, team: 500 } } })
     expect(await limitsOf('stored')).toBe('50 100 1000')
-    await quota.subjects.set('t', { plan: 'pro' }, { layer: 'team' })
+    await quota.subjects.set({ team: 't' }, { plan: 'pro' })
     expect(await limitsOf('stored')).toBe('50 500 1000')
     await quota.settings.update({ plans: { pro: null } })
     expect((await quota.settings.get()).plans).toEqual({})
@@ -78,9 +80,9 @@ describe.each([
   })
 
   it('a plan only in settings applies, and its removal falls back to the base and is reported', async () => {
-    const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
-    await quota.settings.update({ plans: { max: { user: { call: { '1h': 'unlimited' } } } } })
-    await quota.subjects.set('stored', { plan: 'max' })
+    const { quota, limitsOf, unknown } = made(settings())
+    await quota.settings.update({ plans: { max: { user: 'unlimited' } } })
+    await quota.subjects.set({ user: 'stored' }, { plan: 'max' })
     expect([await limitsOf('stored'), await limitsOf('u', 'max')]).toEqual(['unlimited 100 1000', 'unlimited 100 1000'])
     expect(unknown).toEqual([])
     await quota.settings.update({ plans: { max: null } })
@@ -90,7 +92,7 @@ describe.each([
   })
 
   it('an unknown plan falls back to the base and is reported once per settings version', async () => {
-    const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
+    const { quota, limitsOf, unknown } = made(settings())
     for (let i = 0; i < 3; i++) expect(await limitsOf(`u${i}`, 'gold')).toBe('10 100 1000')
     await quota.consume({ subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'toString' })
     const first = { plan: 'gold', subject: { user: 'u0', team: 't' }, of: 'request' }
@@ -102,15 +104,15 @@ describe.each([
   })
 
   it('a plan expires at its given time', async () => {
-    const { quota, clock, limitsOf } = made({ settingsStore: settings() })
-    const until = { plan: clock.at + HOUR, overrides: clock.at + 2 * HOUR }
-    await quota.subjects.set('u', { plan: 'pro', overrides: {}, until })
+    const { quota, clock, limitsOf } = made(settings())
+    const until = { plan: clock.at + HOUR, limits: clock.at + 2 * HOUR }
+    await quota.subjects.set({ user: 'u' }, { plan: 'pro', until })
     expect(await limitsOf('u')).toBe('50 100 1000')
     clock.at += HOUR - 1
     expect(await limitsOf('u')).toBe('50 100 1000')
     clock.at += 1
     expect(await limitsOf('u')).toBe('10 100 1000')
-    expect((await quota.subjects.get('u')).plan).toBe('pro')
+    expect((await quota.subjects.get({ user: 'u' })).plan).toBe('pro')
     await quota.close()
   })
 })
@@ -129,7 +131,7 @@ describe('unknown plans', () => {
     const warnings: unknown[] = []
     const warn = (message: unknown) => void warnings.push(message)
     const logger = { warn, error: warn }
-    const quota = createQuota<'ask'>({ policy, logger })
+    const quota = createQuota({ policy, logger })
     const request = { subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'gold\n' } as const
     for (let i = 0; i < 3; i++) expect((await quota.consume(request)).allowed).toBe(true)
     expect(warnings).toEqual([
@@ -140,9 +142,9 @@ describe('unknown plans', () => {
 
   it('a plan isn’t reported as unknown before the first read of the settings', async () => {
     const settingsStore = asyncSettings()
-    const { quota: other } = made({ settingsStore })
-    await other.settings.update({ plans: { max: { user: { call: { '1h': 70 } } } } })
-    const { quota, limitsOf, unknown } = made({ settingsStore })
+    const { quota: other } = made(settingsStore)
+    await other.settings.update({ plans: { max: { user: 70 } } })
+    const { quota, limitsOf, unknown } = made(settingsStore)
     expect(await limitsOf('u', 'max')).toBe('70 100 1000')
     expect(unknown).toEqual([])
     await quota.close()
@@ -151,12 +153,15 @@ describe('unknown plans', () => {
 
   it('a subject’s plan must be one of the policy or the settings', async () => {
     const { quota } = made()
-    await expect(quota.subjects.set('u', { plan: 'por' })).rejects.toMatchObject({
+    await expect(quota.subjects.set({ user: 'u' }, { plan: 'por' })).rejects.toMatchObject({
       code: 'invalid_settings',
       faults: [{ path: 'plan', message: 'not a plan: "por"; did you mean "pro"?' }],
     })
     await quota.settings.update({ plans: { trial: {} } })
-    await expect(quota.subjects.set('u', { plan: 'trial' })).resolves.toMatchObject({ plan: 'trial', version: 1 })
+    await expect(quota.subjects.set({ user: 'u' }, { plan: 'trial' })).resolves.toMatchObject({
+      plan: 'trial',
+      version: 1,
+    })
     await quota.close()
   })
 })

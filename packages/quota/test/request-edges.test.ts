@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { quotaHeaders, rateLimitHeaders } from '../src/http/headers.ts'
-import { createQuota, type Decision, memorySettings, memoryStore, QuotaError, type QuotaOptions } from '../src/index.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, QuotaError } from '../src/index.ts'
 import type { AsyncStore, SyncSettingsStore } from '../src/store.ts'
-import { asyncStore, fixture, flatBase, type Operation, START, testClock, testPolicy } from './support.ts'
+import {
+  asyncStore,
+  flatLimits,
+  type Gateway,
+  type GatewayOptions,
+  gateway,
+  gatewayPolicy,
+  type Operation,
+  START,
+  testClock,
+} from './support.ts'
 
 const write = { subject: 'u', operation: 'write' } as const
 const SILENT: AsyncStore = asyncStore(memoryStore(), () =>
@@ -23,20 +33,20 @@ describe('costs at the edges', () => {
   it.each([null, '5', Number.NaN, -1, 1.5, 2 ** 53, {}, [], true, 5n, Number.POSITIVE_INFINITY])(
     'a cost of %o is an error and doesn’t become the price',
     async (cost) => {
-      const { quota } = fixture()
+      const { quota } = gateway()
       const request = { ...write, cost: cost as number }
       for (const call of ['consume', 'reserve', 'peek'] as const) {
         expect((await errorOf(() => quota[call](request))).code).toBe('invalid_cost')
       }
-      expect(quota.statusSync('u').windows.write![0]!.used).toBe(0)
+      expect(quota.statusSync('u').limits['personal-write-1h']!.used).toBe(0)
     },
   )
 
   it('a cost of undefined is the price, and a cost of 0 is free', () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     expect(quota.consumeSync({ ...write, cost: undefined }).cost).toBe(15)
     expect(quota.consumeSync({ ...write, cost: 0 })).toMatchObject({ cost: 0, source: 'free' })
-    expect(quota.statusSync('u').windows.write![0]!.used).toBe(15)
+    expect(quota.statusSync('u').limits['personal-write-1h']!.used).toBe(15)
   })
 })
 
@@ -49,41 +59,40 @@ describe('texts of a megabyte', () => {
     ['a cost', { ...write, cost: long }],
     ['an id', { ...write, id: long }],
   ])('a megabyte as %s isn’t repeated in the error', async (_, request) => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     const error = await errorOf(() => quota.reserve(request as never))
     expect(error.message.length).toBeLessThanOrEqual(500)
     expect(JSON.stringify(error.faults).length).toBeLessThan(2_000)
   })
 
-  it.each<[string, (quota: ReturnType<typeof fixture>['quota']) => Promise<unknown>]>([
-    ['a layer to reset', (quota) => quota.reset('u', { layer: long })],
-    ['a category to reset', (quota) => quota.reset('u', { category: long })],
-    ['a layer of a subject', (quota) => quota.subjects.get('u', { layer: long })],
+  it.each<[string, (quota: ReturnType<typeof gateway>['quota']) => Promise<unknown>]>([
+    ['a limit to reset', (quota) => quota.reset('u', { limits: [long as never] })],
+    ['a layer of a subject', (quota) => quota.subjects.get({ [long]: 'u' } as never)],
     ['a price', (quota) => quota.settings.update({ prices: { [long]: 1 } })],
     ['a mode', (quota) => quota.settings.update({ mode: long as never })],
-    ['an override', (quota) => quota.subjects.set('u', { overrides: { [long]: {} } })],
-    ['a bypass', (quota) => quota.subjects.set('u', { bypass: [long] })],
+    ['a number of a subject', (quota) => quota.subjects.set('u', { limits: { [long]: 1 } })],
+    ['a bypass', (quota) => quota.subjects.set('u', { bypass: { [long]: true } })],
   ])('a megabyte as %s isn’t repeated in the error or its faults', async (_, call) => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     const error = await errorOf(() => call(quota))
     expect(error.message.length).toBeLessThanOrEqual(500)
     expect(JSON.stringify(error.faults).length).toBeLessThan(2_000)
   })
 })
 
-describe('windows of uncounted decisions', () => {
+describe('limits of uncounted decisions', () => {
   const clock = testClock()
 
-  function engine(options: Partial<QuotaOptions<Operation>>) {
-    return createQuota<Operation>({
-      policy: testPolicy(),
+  function engine(options: Partial<GatewayOptions>) {
+    return createQuota<Operation, Gateway>({
+      policy: gatewayPolicy(),
       clock,
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 2 } } },
       ...options,
     })
   }
 
-  async function decided(): Promise<readonly (readonly [string, Decision])[]> {
+  async function decided(): Promise<readonly (readonly [string, Decision<Gateway>])[]> {
     const later = engine({ store: asyncStore(memoryStore({ clock })) })
     const free = await engine({}).consume({ subject: 'u', operation: 'free' })
     const freeLater = await later.consume({ subject: 'u', operation: 'free' })
@@ -109,33 +118,33 @@ describe('windows of uncounted decisions', () => {
   it('a decision lists every limit that applies, counted or not', async () => {
     for (const [what, decision] of await decided()) {
       const limits =
-        decision.category === 'read' ? [120, 400, 1200, 3000, 10000, 36000] : [60, 200, 600, 1500, 5000, 18000]
-      expect([what, decision.windows.map(({ limit }) => limit)]).toEqual([what, limits])
-      for (const window of decision.windows) {
-        expect(window).toMatchObject({ used: null, remaining: null, startedAt: null, resetAt: null })
+        decision.operation !== 'write' ? [120, 400, 1200, 3000, 10000, 36000] : [60, 200, 600, 1500, 5000, 18000]
+      expect([what, Object.values(decision.limits).map(({ limit }) => limit)]).toEqual([what, limits])
+      for (const limit of Object.values(decision.limits)) {
+        expect(limit).toMatchObject({ used: null, remaining: null, startedAt: null, resetAt: null })
       }
-      expect(JSON.parse(JSON.stringify(decision))).toMatchObject({ windows: decision.windows })
+      expect(JSON.parse(JSON.stringify(decision))).toMatchObject({ limits: decision.limits })
     }
   })
 
-  it('headers leave out windows that weren’t counted', async () => {
+  it('headers leave out limits that weren’t counted', async () => {
     for (const [what, decision] of await decided()) {
       expect([what, rateLimitHeaders(decision)]).toEqual([what, {}])
       expect([what, quotaHeaders(decision, { standardHeaders: 'draft-10' })]).toEqual([what, {}])
     }
   })
 
-  it('the windows of a free decision are the subject’s, with disabled layers and overrides applied', async () => {
+  it('the limits of a free decision are the subject’s, with disabled layers and stored numbers applied', async () => {
     const quota = engine({})
-    await quota.settings.update({ layers: { site: { enabled: false } } })
-    await quota.subjects.set('u', { overrides: { read: { '1h': 7 } } })
+    await quota.settings.update({ shared: { site: { enabled: false } } })
+    await quota.subjects.set('u', { limits: { 'personal-read-1h': 7 } })
     const decision = await quota.consume({ subject: 'u', operation: 'free' })
-    expect(decision.windows.map(({ limit }) => limit)).toEqual([7, 400, 1200])
+    expect(Object.values(decision.limits).map(({ limit }) => limit)).toEqual([7, 400, 1200])
   })
 })
 
 describe('quota_unavailable', () => {
-  const policy = testPolicy(flatBase(1e6, 1e6))
+  const policy = gatewayPolicy(flatLimits(1e6, 1e6))
   const inner = memorySettings()
   const failing: SyncSettingsStore = {
     ...syncOf(inner),
@@ -145,7 +154,7 @@ describe('quota_unavailable', () => {
   }
   const full = { clock: testClock(), maxIds: 1, maxSubjects: 1 }
 
-  it.each<[string, string, () => QuotaOptions<Operation>]>([
+  it.each<[string, string, () => GatewayOptions]>([
     ['the counters', 'the quota store did not answer', () => ({ policy, store: { ...SILENT } })],
     ['the settings', 'the settings store did not answer', () => ({ policy, settingsStore: failing })],
     [
@@ -174,7 +183,7 @@ describe('quota_unavailable', () => {
     const settingsStore = { ...syncOf(inner), sync: false, read: async () => ({ document: {}, version: 1 }) }
     const options = { policy, store: asyncStore(memoryStore()), settingsStore: settingsStore as never }
     for (const call of ['consume', 'peek'] as const) {
-      const { message } = await errorOf(() => createQuota<Operation>(options)[call](write))
+      const { message } = await errorOf(() => createQuota<Operation, Gateway>(options)[call](write))
       expect(message).toBe(
         'the settings store did not answer: the settings store gave a document without a revision or a version',
       )
@@ -182,7 +191,7 @@ describe('quota_unavailable', () => {
   })
 
   it('quota_unavailable for a full store says so', async () => {
-    const quota = createQuota<Operation>({ policy, store: memoryStore(full) })
+    const quota = createQuota<Operation, Gateway>({ policy, store: memoryStore(full) })
     await quota.reserve({ ...write, id: 'one' })
     expect((await errorOf(() => quota.reserve({ ...write, id: 'two' }))).message).toContain('1 live ids (maxIds)')
     expect((await errorOf(() => quota.consume({ ...write, subject: 'v' }))).message).toContain('(maxSubjects)')
@@ -194,18 +203,22 @@ describe('ids at the edges', () => {
     for (const isLater of [false, true]) {
       const clock = testClock()
       const inner = memoryStore({ clock })
-      const quota = createQuota<Operation>({ policy: testPolicy(), clock, store: isLater ? asyncStore(inner) : inner })
+      const quota = createQuota<Operation, Gateway>({
+        policy: gatewayPolicy(),
+        clock,
+        store: isLater ? asyncStore(inner) : inner,
+      })
       let worked = 0
       const run = (id: string): Promise<unknown> => quota.run({ subject: 'u', operation: 'free', id }, () => worked++)
       for (let i = 0; i < 3; i++) await run('free')
       expect(worked).toBe(1)
-      expect((await quota.status('u')).windows.read![0]).toMatchObject({ used: 0, startedAt: null })
+      expect((await quota.status('u')).limits['personal-read-1h']).toMatchObject({ used: 0, startedAt: null })
       for (const price of [15, 0, 3]) {
         await quota.settings.update({ prices: { write: price } })
         await quota.run({ ...write, id: 'paid' }, () => worked++)
       }
       expect(worked).toBe(2)
-      expect((await quota.status('u')).windows.write![0]).toMatchObject({ used: 15, startedAt: START })
+      expect((await quota.status('u')).limits['personal-write-1h']).toMatchObject({ used: 15, startedAt: START })
       await expect(quota.run({ ...write, id: 'paid', cost: 1 }, () => worked++)).rejects.toMatchObject({
         code: 'id_conflict',
       })
@@ -213,7 +226,7 @@ describe('ids at the edges', () => {
   })
 
   it('an id on a free operation needs the store, and the failure policy decides without it', async () => {
-    const quota = createQuota<Operation>({ policy: testPolicy(), store: SILENT })
+    const quota = createQuota<Operation, Gateway>({ policy: gatewayPolicy(), store: SILENT })
     const request = { subject: 'u', operation: 'free', id: 'one' } as const
     expect((await errorOf(() => quota.reserve(request))).code).toBe('quota_unavailable')
     expect(await quota.reserve({ subject: 'u', operation: 'free' })).toMatchObject({ status: 'reserved' })
@@ -236,9 +249,9 @@ describe('a process’s own changes', () => {
         watch: () => () => undefined,
       } as const
       const settingsStore = isLater ? later : { ...later, ...syncOf(inner) }
-      const quota = createQuota<Operation>({ policy: testPolicy(), clock, settingsStore })
+      const quota = createQuota<Operation, Gateway>({ policy: gatewayPolicy(), clock, settingsStore })
       await quota.consume(write)
-      await quota.subjects.set('u', { overrides: { write: { '1h': 0 } } })
+      await quota.subjects.set('u', { limits: { 'personal-write-1h': 0 } })
       expect((await quota.consume(write)).allowed).toBe(false)
       await quota.subjects.remove('u')
       expect((await quota.consume(write)).allowed).toBe(true)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createQuota, defaultPolicy, memoryStore, type QuotaStore } from '../src/index.ts'
-import type { SyncStore, TakeReply } from '../src/store.ts'
-import { testPolicy } from './support.ts'
+import { createQuota, memoryStore } from '../src/index.ts'
+import type { QuotaStore, SyncStore, TakeReply } from '../src/store.ts'
+import { gatewayPolicy } from './support.ts'
 
 it('consume() gives up after four attempts while settings keep changing', async () => {
   let takes = 0
@@ -13,7 +13,7 @@ it('consume() gives up after four attempts while settings keep changing', async 
     sync: false,
     open: (schema) => ({ ...asynchronous(memoryStore().open(schema)), take }),
   }
-  const quota = createQuota({ policy: defaultPolicy(), store, deadlineMs: 60_000 })
+  const quota = createQuota({ policy: gatewayPolicy(), store, deadlineMs: 60_000 })
   await expect(quota.consume({ subject: 'u', operation: 'read' })).rejects.toThrow(/settings changed faster/)
   expect(takes).toBe(4)
 })
@@ -43,7 +43,7 @@ describe('a synchronous store that knows other settings', () => {
   const unavailable = { code: 'quota_unavailable', message: expect.stringContaining('knows other settings') }
 
   it('consumeSync() is unavailable when a synchronous store knows other settings', async () => {
-    const quota = createQuota({ policy: testPolicy(), store: staleStore() })
+    const quota = createQuota({ policy: gatewayPolicy(), store: staleStore() })
     expect(thrownBy(() => quota.consumeSync(write))).toMatchObject(unavailable)
     expect(thrownBy(() => quota.reserveSync(write))).toMatchObject(unavailable)
     await expect(quota.consume(write)).rejects.toMatchObject(unavailable)
@@ -54,7 +54,7 @@ describe('a synchronous store that knows other settings', () => {
   })
 
   it('the failure policy decides when a synchronous store knows other settings', async () => {
-    const quota = createQuota({ policy: testPolicy(), store: staleStore(), failurePolicy: { write: 'open' } })
+    const quota = createQuota({ policy: gatewayPolicy(), store: staleStore(), failurePolicy: { write: 'open' } })
     expect(quota.consumeSync(write)).toMatchObject({ allowed: true, source: 'fallback' })
     expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'fallback' })
   })

@@ -1,4 +1,5 @@
-import { cellsIn, idPlaces, rowPlaces, Scratch, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import { idPlaces, rowPlaces, Scratch, type StoreSchema } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { memorySettings, type Policy, type QuotaEvents } from '../src/index.ts'
-import { MAX_LIMIT } from '../src/store.ts'
-import { fixture, flatBase, testPolicy } from './support.ts'
+import { createQuota, memorySettings, type Policy, type Quota, type QuotaEvents } from '../src/index.ts'
+import { MAX_LIMIT } from '../src/internal.ts'
+import { flatLimits, gateway, gatewayPolicy } from './support.ts'
 
 /** Names that the policy does not have, and such as every object seems to have. */
-const NAMES = ['1h', '5h', '1d', '7d', 'read', 'write', 'admin', 'personal', 'site', 'team', 'fly', 'constructor']
-const ODD = ['__proto__', 'toString', 'mode', 'base', 'custom', 'layers', 'prices', 'overrides', 'bypass', 'enabled']
+const LIMITS = gatewayPolicy().limits.map(({ name }) => name)
+const NAMES = [...LIMITS, 'read', 'write', 'admin', 'personal', 'site', 'team', 'fly', 'constructor']
+const ODD = ['__proto__', 'toString', 'mode', 'limits', 'custom', 'shared', 'prices', 'bypass', 'enabled']
 
 const leaf = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -2, max: 40 }) },
@@ -22,16 +23,16 @@ function under(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 8, arbitrary: fc.dictionary(key, value, { maxKeys: 4 }) }, anyJson)
 }
 
-const table = under(under(under(leaf)))
+const table = under(leaf)
 const settingsDocument = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record(
       {
         mode: fc.oneof(fc.constantFrom('conservative', 'normal', 'lenient', 'custom', 'adaptive'), leaf),
-        base: table,
+        limits: table,
         custom: fc.oneof(table, fc.constant(null)),
-        layers: under(under(fc.oneof(leaf, fc.constantFrom(0.25, 0.5, 4, 4.01, 1.005)))),
+        shared: under(under(fc.oneof(leaf, fc.constantFrom(0.25, 0.5, 4, 4.01, 1.005)))),
         prices: under(leaf),
         more: anyJson,
       },
@@ -43,10 +44,7 @@ const settingsDocument = fc.oneof(
 const subjectDocument = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record(
-      { overrides: under(under(leaf)), bypass: fc.oneof(fc.array(leaf), anyJson), more: anyJson },
-      { requiredKeys: [] },
-    ),
+    arbitrary: fc.record({ limits: table, bypass: under(leaf), more: anyJson }, { requiredKeys: [] }),
   },
   anyJson,
 )
@@ -67,23 +65,18 @@ function isLimit(value: unknown): value is number | 'unlimited' {
 
 const FACTORS = { conservative: 75, normal: 100, lenient: 150, adaptive: 80, custom: 100 } as const
 
-/** The limit that a policy has under the stored document, computed as plainly as possible. */
-function limitOf(
-  policy: Policy,
-  documents: readonly unknown[],
-  layer: string,
-  category: string,
-  label: string,
-): number {
+/** A limit under the stored documents, computed as plainly as possible. */
+function limitOf({ limits }: Policy, documents: readonly unknown[], name: string): number {
   const [settings, subject] = documents
-  const override = layer === 'personal' ? at(subject, 'overrides', category, label) : undefined
-  if (isLimit(override)) return override === 'unlimited' ? Number.POSITIVE_INFINITY : override + 0
+  const isOfSite = name.startsWith('site')
+  const own = isOfSite ? undefined : at(subject, 'limits', name)
+  if (isLimit(own)) return own === 'unlimited' ? Number.POSITIVE_INFINITY : own + 0
   const stored = at(settings, 'mode') as keyof typeof FACTORS
   const mode = Object.hasOwn(FACTORS, String(stored)) ? stored : 'normal'
-  const tabled = at(settings, mode === 'custom' ? 'custom' : 'base', layer, category, label)
-  const base = isLimit(tabled) ? tabled : policy.base[layer]![category]![label]!
+  const numbers = [mode === 'custom' ? at(settings, 'custom', name) : undefined, at(settings, 'limits', name)]
+  const base = [...numbers, limits.find((each) => each.name === name)?.limit].find(isLimit) ?? 0
   if (base === 'unlimited') return Number.POSITIVE_INFINITY
-  const multiplier = layer === 'site' ? at(settings, 'layers', 'site', 'multiplier') : 1
+  const multiplier = isOfSite ? at(settings, 'shared', 'site', 'multiplier') : 1
   const isMultiplier =
     typeof multiplier === 'number' && multiplier >= 0.25 && multiplier <= 4 && Number.isInteger(multiplier * 100)
   const exact =
@@ -91,10 +84,9 @@ function limitOf(
   return base === 0 ? 0 : Math.max(1, Number(exact))
 }
 
-function applies(layer: string, [settings, subject]: readonly unknown[]): boolean {
-  if (layer !== 'site') return true
-  const bypass = at(subject, 'bypass')
-  return at(settings, 'layers', 'site', 'enabled') !== false && !(Array.isArray(bypass) && bypass.includes('site'))
+function applies(name: string, [settings, subject]: readonly unknown[]): boolean {
+  if (!name.startsWith('site')) return true
+  return at(settings, 'shared', 'site', 'enabled') !== false && at(subject, 'bypass', 'site') !== true
 }
 
 /** As `expect(came).toBe(wanted)`, which takes its time. */
@@ -104,11 +96,11 @@ function same(what: string, came: unknown, wanted: unknown): void {
 
 describe('stored documents of any shape', () => {
   it('1,500 settings and as many subject settings of any shape never throw and never admit above a policy limit', async () => {
-    const policy = testPolicy(flatBase(10, 20))
+    const policy = gatewayPolicy(flatLimits(10, 20))
     const settingsStore = memorySettings()
     const factor = memoryFactor()
     factor.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
-    const { quota, clock } = fixture({ policy, settingsStore, adaptive: { factor } })
+    const { quota, clock } = gateway({ logger: false, policy, settingsStore, adaptive: { factor } })
     const events: QuotaEvents['settingsFault'][] = []
     quota.on('settingsFault', (event) => events.push(event))
     let tries = 0
@@ -124,13 +116,14 @@ describe('stored documents of any shape', () => {
         same('revision', inForce.revision, settings === null ? '' : revision)
         const documents = [settings, ofSubject]
         for (const category of ['read', 'write'] as const) {
-          const wanted = ['personal', 'site']
-            .filter((layer) => applies(layer, documents))
-            .flatMap((layer) => ['1h', '5h', '1d'].map((label) => limitOf(policy, documents, layer, category, label)))
-          const limits = quota.statusSync(subject).windows[category]!.map(({ limit }) => limit)
+          const names = LIMITS.filter((name) => name.includes(category) && applies(name, documents))
+          const wanted = names.map((name) => limitOf(policy, documents, name))
+          const { limits: shown } = quota.statusSync(subject)
+          const limits = Object.values(shown).filter(({ name }) => name.includes(category))
+          same('names', limits.map(({ name }) => name).join(' '), names.join(' '))
           same(
             'limits',
-            limits.join(' '),
+            limits.map(({ limit }) => limit).join(' '),
             wanted.map((limit) => (Number.isFinite(limit) ? limit : 'unlimited')).join(' '),
           )
           const most = Math.min(...wanted, 1_000)
@@ -155,34 +148,34 @@ describe('stored documents of any shape', () => {
 })
 
 describe('stored names and values that don’t fit', () => {
-  const policy = testPolicy(flatBase(10, 20))
+  const policy = gatewayPolicy(flatLimits(10, 20))
   const stored = {
     mode: 'conservative',
-    base: { ...flatBase(100, 200), team: { read: { '1h': 5 } } },
+    limits: { ...flatLimits(100, 200), 'team-read-1h': 5 },
     custom: null,
-    layers: { site: { enabled: true, multiplier: 7 }, org: { enabled: false, multiplier: 2 } },
+    shared: { site: { enabled: true, multiplier: 7 }, org: { enabled: false, multiplier: 2 } },
     prices: { write: -1, fly: 3 },
     later: {},
   }
 
   it('faults of a stored document are listed by faults() and emitted once per document', async () => {
     const settingsStore = memorySettings()
-    const { quota } = fixture({ policy, settingsStore })
+    const { quota } = gateway({ logger: false, policy, settingsStore })
     const events: unknown[] = []
     quota.on('settingsFault', (event) => events.push(event))
     settingsStore.write(stored, {})
-    settingsStore.writeSubject('personal', 'u', { overrides: { write: { '1h': -1 } }, bypass: ['org'] }, {})
+    settingsStore.writeSubject('personal', 'u', { limits: { 'personal-write-1h': -1 }, bypass: { org: true } }, {})
     for (let i = 0; i < 3; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 1 })
-    const paths = ['base.team', 'layers.site.multiplier', 'layers.org', 'prices.write', 'prices.fly', 'later']
+    const paths = ['limits.team-read-1h', 'shared.site.multiplier', 'shared.org', 'prices.write', 'prices.fly', 'later']
     expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual(paths.sort())
-    expect((await quota.subjects.get('u')).bypass).toEqual([])
+    expect((await quota.subjects.get('u')).bypass).toEqual({})
     expect(events).toEqual([
       { of: 'settings', faults: await quota.settings.faults() },
       {
         of: { layer: 'personal', key: 'u' },
         faults: [
-          { path: 'overrides.write.1h', message: expect.any(String) },
-          { path: 'bypass', message: expect.any(String) },
+          { path: 'limits.personal-write-1h', message: expect.any(String) },
+          { path: 'bypass.org', message: expect.any(String) },
         ],
       },
     ])
@@ -191,7 +184,7 @@ describe('stored names and values that don’t fit', () => {
   it('faults of a stored document don’t fail another administrator’s patch', async () => {
     const settingsStore = memorySettings()
     settingsStore.write(stored, {})
-    const { quota } = fixture({ policy, settingsStore })
+    const { quota } = gateway({ logger: false, policy, settingsStore })
     const { settings } = await quota.settings.update({ prices: { read: 2 } })
     expect(settings).toMatchObject({ version: 2, mode: 'conservative', prices: { read: 2 } })
     await expect(quota.settings.update({ prices: { fly: 2 } } as object)).rejects.toMatchObject({
@@ -203,7 +196,7 @@ describe('stored names and values that don’t fit', () => {
   it('adaptive mode without a factor acts as normal, and the stored mode is kept', async () => {
     const settingsStore = memorySettings()
     settingsStore.write({ ...stored, mode: 'adaptive' }, {})
-    const { quota } = fixture({ policy, settingsStore })
+    const { quota } = gateway({ logger: false, policy, settingsStore })
     expect(quota.inForce().settings.mode).toBe('normal')
     await quota.settings.update({ prices: { read: 2 } })
     expect(settingsStore.read()?.document).toMatchObject({ mode: 'adaptive', prices: { read: 2, fly: 3 } })
@@ -213,49 +206,36 @@ describe('stored names and values that don’t fit', () => {
   })
 })
 
-function tableNamed(name: string, limit: number): object {
-  return Object.fromEntries([[name, Object.fromEntries([[name, limit]])]])
-}
-
-function policyNamed(name: string): unknown {
+function engineNamed(name: string) {
+  const named = <T>(value: T) => Object.fromEntries([[name, value]])
+  const limits = { ...named({ by: name, limit: 10, per: '1m' }), all: { shared: 'all', limit: 100, per: '1m' } }
   return {
-    windows: [{ label: name, lengthMs: 60_000 }],
-    categories: [name],
-    layers: [
-      { name, scope: 'Own', shared: false },
-      { name: 'all', scope: 'All', shared: true },
-    ],
-    operations: Object.fromEntries([[name, { category: name, cost: 3 }]]),
-    base: Object.fromEntries([
-      [name, tableNamed(name, 10)],
-      ['all', tableNamed(name, 100)],
-    ]),
+    named,
+    quota: createQuota({ limits, operations: named({ cost: 3 }), failurePolicy: {} } as never) as Quota<string>,
   }
 }
 
 describe('names that every object has', () => {
   it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
-    '%s can name a layer, a category, a window and an operation',
+    '%s can name a layer, a limit and an operation',
     async (name) => {
-      const { quota } = fixture({ policy: policyNamed(name) as never, failurePolicy: {} })
-      const request = { subject: 'u', operation: name as 'read' }
-      expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 3 })
+      const { quota, named } = engineNamed(name)
+      const request = { subject: 'u', operation: name }
+      expect(await quota.consume(request)).toMatchObject({ allowed: true, cost: 3 })
       await quota.settings.update({ mode: 'normal' })
       expect(await quota.settings.faults()).toEqual([])
-      await quota.settings.update({ prices: Object.fromEntries([[name, 5]]) })
-      expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 5 })
-      await quota.subjects.set('u', { overrides: tableNamed(name, 9) as never })
-      expect(quota.consumeSync({ ...request, cost: 2 }).allowed).toBe(false)
-      expect(quota.consumeSync({ ...request, cost: 1 }).allowed).toBe(true)
-      expect(quota.statusSync('u').windows[name]).toHaveLength(2)
+      await quota.settings.update({ prices: named(5) })
+      expect(await quota.consume(request)).toMatchObject({ allowed: true, cost: 5 })
+      await quota.subjects.set('u', { limits: named(9) })
+      expect((await quota.consume({ ...request, cost: 2 })).allowed).toBe(false)
+      expect((await quota.consume({ ...request, cost: 1, limits: named(20) })).allowed).toBe(true)
+      expect(Object.keys((await quota.status('u')).limits)).toEqual([name, 'all'])
       await quota.subjects.remove('u')
       expect(await quota.settings.faults()).toEqual([])
     },
   )
 
   it('a policy with the name __proto__ is rejected', () => {
-    expect(() => fixture({ policy: policyNamed('__proto__') as never })).toThrowError(
-      expect.objectContaining({ code: 'invalid_policy' }),
-    )
+    expect(() => engineNamed('__proto__')).toThrowError(expect.objectContaining({ code: 'invalid_policy' }))
   })
 })

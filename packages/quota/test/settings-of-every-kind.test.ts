@@ -1,75 +1,51 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
-import { createQuota, definePolicy, memorySettings, memoryStore, type Policy, type QuotaOptions } from '../src/index.ts'
-import { HOUR, testClock } from './support.ts'
+import { createQuota, definePolicy, memorySettings, type Policy } from '../src/index.ts'
+import { testClock } from './support.ts'
 
 const policy = definePolicy({
-  windows: [
-    { label: '1h', lengthMs: HOUR },
-    { label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' },
-  ],
-  categories: ['call'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
-  operations: { chat: { category: 'call', cost: 5 }, ask: { category: 'call', cost: 1 } },
-  concurrency: { label: 'running', operations: ['chat'] },
-  base: {
-    user: { call: { '1h': 10, month: 100, running: 2 } },
-    team: { call: { '1h': 10, month: 100 } },
-    all: { call: { '1h': 100, month: 1_000, running: 50 } },
+  limits: {
+    hour: { by: 'user', limit: 10, per: '1h' },
+    month: { by: 'user', limit: 100, every: 'month', timeZone: 'UTC', anchor: 'subject' },
+    running: { by: 'user', concurrency: 2, for: 'chat' },
+    ofTeam: { by: 'team', limit: 10, per: '1h' },
+    ofAll: { shared: 'all', limit: 100, per: '1h' },
+    allRunning: { shared: 'all', concurrency: 50, for: 'chat' },
   },
-  plans: { pro: { user: { call: { month: 500 } } } },
-})
+  operations: { chat: { cost: 5 }, ask: {} },
+  plans: { pro: { month: 500 } },
+}) as Policy
 
-function made(options: Partial<QuotaOptions> = {}) {
+function made(given: Policy = policy, settingsStore = memorySettings()) {
   const clock = testClock(Date.UTC(2026, 7, 6))
-  const settingsStore = memorySettings()
-  const shared = { clock, calendar: luxonCalendar(), store: memoryStore({ clock }), settingsStore }
-  return { clock, settingsStore, quota: createQuota<string>({ ...shared, policy, ...options }) }
+  const quota = createQuota({ clock, calendar: luxonCalendar(), settingsStore, policy: given, logger: false })
+  return { clock, settingsStore, quota }
 }
 
 /** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
+const A_LIMIT = 'a whole number of requests from 0 to 1000000000000000, or "unlimited"'
+
 const SETTINGS_FAULTS: readonly (readonly [patch: object, path: string, message: string])[] = [
-  [{ shadow: { site: 'all' } }, 'shadow.site', 'not a layer: "site"; the policy has user, team, all'],
-  [{ shadow: { usr: 'all' } }, 'shadow.usr', 'not a layer: "usr"; did you mean "user"?'],
-  [{ shadow: { user: ['moth'] } }, 'shadow.user.0', 'not a limit: "moth"; did you mean "month"?'],
-  [{ shadow: { user: [5] } }, 'shadow.user.0', 'expected a limit, got 5'],
+  [{ shadow: { moth: true } }, 'shadow.moth', 'not a limit: "moth"; did you mean "month"?'],
+  [{ shadow: { month: 'yes' } }, 'shadow.month', 'expected true or false, got "yes"'],
+  [{ shadow: ['month'] }, 'shadow', 'expected an object of true or false by name, got an array'],
+  [{ limits: { moth: 5 } }, 'limits.moth', 'unknown key; did you mean "month"?'],
+  [{ limits: { month: -1 } }, 'limits.month', `expected ${A_LIMIT}, got -1`],
   [
-    { shadow: { user: 'month' } },
-    'shadow.user',
-    'expected "all", or a list of limits: 1h, month, running, got "month"',
+    { plans: { pro: { ofAll: 5 } } },
+    'plans.pro.ofAll',
+    "shared by all subjects: plans are for limits of each subject's own",
   ],
-  [{ shadow: { user: true } }, 'shadow.user', 'expected "all", or a list of limits: 1h, month, running, got true'],
-  [{ shadow: ['user'] }, 'shadow', 'expected an object of limits by layer, got an array'],
+  [{ plans: { pro: { moth: 5 } } }, 'plans.pro.moth', 'not a limit: "moth"; did you mean "month"?'],
+  [{ plans: { pro: { month: -1 } } }, 'plans.pro.month', `expected ${A_LIMIT}, got -1`],
+  [{ plans: { pro: 5 } }, 'plans.pro', 'expected an object of numbers by limit, got a number'],
   [
-    { plans: { pro: { all: { call: { month: 5 } } } } },
-    'plans.pro.all',
-    "a shared layer: plans are for layers of each subject's own: user, team",
+    { plans: { 'p r': {} } },
+    'plans.p r',
+    'expected a plan\'s name of 1 to 64 letters, digits and . _ : / -, got "p r"',
   ],
-  [{ plans: { pro: { usr: {} } } }, 'plans.pro.usr', 'not a layer: "usr"; did you mean "user"?'],
-  [{ plans: { pro: { user: { cal: {} } } } }, 'plans.pro.user.cal', 'not a category: "cal"; did you mean "call"?'],
-  [
-    { plans: { pro: { user: { call: { moth: 5 } } } } },
-    'plans.pro.user.call.moth',
-    'not a limit: "moth"; did you mean "month"?',
-  ],
-  [
-    { plans: { pro: { team: { call: { running: 5 } } } } },
-    'plans.pro.team.call.running',
-    'the base has no such limit for team and call',
-  ],
-  [
-    { plans: { pro: { user: { call: { month: -1 } } } } },
-    'plans.pro.user.call.month',
-    'expected a whole number of tokens from 0 to 100000000000, or "unlimited", got -1',
-  ],
-  [
-    { plans: { pro: { user: { call: 5 } } } },
-    'plans.pro.user.call',
-    'expected an object of limits by label, got a number',
-  ],
-  [{ plans: { 'p r': {} } }, 'plans.p r', 'expected a plan\'s name of 1 to 32 of A-Z a-z 0-9 _ -, got "p r"'],
   [
     { plans: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, {}])) },
     'plans',
@@ -93,7 +69,7 @@ const SETTINGS_FAULTS: readonly (readonly [patch: object, path: string, message:
   [
     { thresholds: [{ left: -1 }] },
     'thresholds.0.left',
-    'expected a whole number of tokens from 0 to 100000000000, got -1',
+    'expected a whole number of requests from 0 to 1000000000000000, got -1',
   ],
   [{ thresholds: [{ share: 0.5, left: 5 }] }, 'thresholds.0.share', 'unknown key; known keys: left'],
   [{ thresholds: [0.8] }, 'thresholds.0', 'expected an object, got a number'],
@@ -110,17 +86,19 @@ const SUBJECT_FAULTS: readonly (readonly [settings: object, path: string, messag
     'expected epoch milliseconds, or null for no end, got "2027-01-01"',
   ],
   [{ until: { plan: new Date(0) } }, 'until.plan', 'expected epoch milliseconds, or null for no end, got an object'],
-  [{ until: { overrides: -1 } }, 'until.overrides', 'expected epoch milliseconds, or null for no end, got -1'],
-  [{ until: { override: 5 } }, 'until.override', 'unknown key; did you mean "overrides"?'],
+  [{ until: { limits: -1 } }, 'until.limits', 'expected epoch milliseconds, or null for no end, got -1'],
+  [{ until: { limit: 5 } }, 'until.limit', 'unknown key; did you mean "limits"?'],
+  [{ blocked: 'yes' }, 'blocked', 'expected true or false, got "yes"'],
   [{ until: 5 }, 'until', 'expected an object, got a number'],
   [{ anchor: { day: 32 } }, 'anchor.day', 'expected a whole number from 1 to 31, got 32'],
   [{ anchor: { day: 5, hour: 3 } }, 'anchor.hour', 'unknown key; known keys: month, day, time'],
   [{ anchor: 15 }, 'anchor', 'expected an object, got a number'],
   [
-    { overrides: { call: { running: -1 } } },
-    'overrides.call.running',
-    'expected a whole number of tokens from 0 to 100000000000, "unlimited", or null to follow the default, got -1',
+    { limits: { running: -1 } },
+    'limits.running',
+    'expected a whole number of slots from 0 to 1000000000000000, or "unlimited", or null to follow the default, got -1',
   ],
+  [{ limits: { ofTeam: 5 } }, 'limits.ofTeam', 'unknown key; known keys: hour, month, running'],
 ]
 
 describe('settings of every kind of limit', () => {
@@ -135,37 +113,31 @@ describe('settings of every kind of limit', () => {
 
   it.each(SUBJECT_FAULTS)('subject settings %j are rejected at %s', async (settings, path, message) => {
     const { quota } = made()
-    await expect(quota.subjects.set('u', settings as Anything)).rejects.toMatchObject({
+    await expect(quota.subjects.set({ user: 'u' }, settings as Anything)).rejects.toMatchObject({
       code: 'invalid_settings',
       faults: [{ path, message }],
     })
   })
 
-  it('subject settings accept the limits of their layer', async () => {
+  it('subject settings have the limits of their layer', async () => {
     const { quota } = made()
-    expect((await quota.subjects.get('u')).overrides).toEqual({ call: { '1h': null, month: null, running: null } })
-    expect((await quota.subjects.get('t', { layer: 'team' })).overrides).toEqual({ call: { '1h': null, month: null } })
-    await expect(
-      quota.subjects.set('t', { overrides: { call: { running: 5 } } }, { layer: 'team' }),
-    ).rejects.toMatchObject({ faults: [{ path: 'overrides.call.running' }] })
+    expect((await quota.subjects.get({ user: 'u' })).limits).toEqual({ hour: null, month: null, running: null })
+    expect((await quota.subjects.get({ team: 't' })).limits).toEqual({ ofTeam: null })
   })
 
   it('a patch of settings merges names and replaces lists', async () => {
     const { quota } = made()
     await quota.settings.update({
-      shadow: { user: ['month'], all: 'all' },
-      plans: { pro: { user: { call: { month: 600, '1h': 20 } } }, max: { user: { call: { running: 'unlimited' } } } },
+      shadow: { month: true, ofAll: true },
+      plans: { pro: { month: 600, hour: 20 }, max: { running: 'unlimited' } },
       thresholds: [{ share: 0.5 }],
     })
     const { settings } = await quota.settings.update({
-      shadow: { user: ['1h'], all: null },
-      plans: { pro: { user: { call: { month: null } } } },
+      shadow: { hour: true, ofAll: null },
+      plans: { pro: { month: null } },
     })
-    expect(settings.shadow).toEqual({ user: ['1h'] })
-    expect(settings.plans).toEqual({
-      pro: { user: { call: { '1h': 20 } } },
-      max: { user: { call: { running: 'unlimited' } } },
-    })
+    expect(settings.shadow).toEqual({ month: true, hour: true })
+    expect(settings.plans).toEqual({ pro: { hour: 20 }, max: { running: 'unlimited' } })
     expect(settings.thresholds).toEqual([{ share: 0.5 }])
     expect((await quota.settings.update({ thresholds: null })).settings.thresholds).toBeNull()
     const { version: _, revision: __, ...whole } = await quota.settings.get()
@@ -179,30 +151,22 @@ describe('settings of every kind of limit', () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, shadow: ___, plans: ____, thresholds: _____, ...old } = await quota.settings.get()
     settingsStore.write(old, {})
-    settingsStore.writeSubject('user', 'u', { overrides: { call: { '1h': 5, month: null } }, bypass: [] }, {})
+    settingsStore.writeSubject('user', 'u', { limits: { hour: 5, month: null }, bypass: {} }, {})
     const faulty: unknown[] = []
     quota.on('settingsFault', (event) => faulty.push(event))
     expect(await quota.settings.get()).toMatchObject({ version: 1, shadow: {}, plans: {}, thresholds: null })
     expect(await quota.settings.faults()).toEqual([])
-    const defaults = { plan: null, until: { overrides: null, plan: null }, anchor: null }
-    expect(await quota.subjects.get('u')).toMatchObject({ version: 1, ...defaults })
-    expect((await quota.status({ user: 'u', team: 't' })).windows.call![0]!.limit).toBe(5)
+    const defaults = { plan: null, blocked: false, until: { limits: null, plan: null, blocked: null }, anchor: null }
+    expect(await quota.subjects.get({ user: 'u' })).toMatchObject({ version: 1, ...defaults })
+    expect((await quota.status({ user: 'u', team: 't' })).limits.hour?.limit).toBe(5)
     expect(faulty).toEqual([])
   })
 })
 
 describe('settings stored by an older or newer version', () => {
   const stored = {
-    shadow: { user: ['month', 'week'], org: 'all', all: 'some', team: 7 },
-    plans: {
-      pro: {
-        user: { call: { month: 600, week: 50, '1h': -3 }, fly: { '1h': 5 } },
-        org: {},
-        all: { call: { month: 5 } },
-      },
-      later: { user: 5 },
-      'a name of later': { user: {} },
-    },
+    shadow: { month: true, week: true, running: 7 },
+    plans: { pro: { month: 600, week: 50, hour: -3, ofAll: 5 }, later: 5, 'a name of later': { week: 5 } },
     thresholds: [{ share: 2 }],
   }
 
@@ -211,28 +175,21 @@ describe('settings stored by an older or newer version', () => {
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
     const settings = await quota.settings.get()
-    expect(settings.shadow).toEqual({ user: ['month'] })
-    expect(settings.plans).toEqual({ pro: { user: { call: { month: 600 } } }, later: { user: {} } })
+    expect(settings.shadow).toEqual({ month: true })
+    expect(settings.plans).toEqual({ pro: { month: 600 }, later: {} })
     expect(settings.thresholds).toBeNull()
     expect((await quota.settings.faults()).map(({ path, message }) => `${path}: ${message}`).sort()).toEqual([
       'plans.a name of later: not a name: kept, not in force',
-      'plans.later.user: expected an object: not in force',
-      'plans.pro.all: not in the policy: kept, not in force',
-      'plans.pro.org: not in the policy: kept, not in force',
-      'plans.pro.user.call.1h: not a limit: what there is without it applies',
-      'plans.pro.user.call.week: not in the policy: kept, not in force',
-      'plans.pro.user.fly: not in the policy: kept, not in force',
-      'shadow.all: expected "all", or a list of limits: none is shadowed',
-      'shadow.org: not in the policy: kept, not in force',
-      'shadow.team: expected "all", or a list of limits: none is shadowed',
-      'shadow.user: no limit "week": not in force',
+      'plans.later: expected an object: not in force',
+      'plans.pro.hour: not a limit: what there is without it applies',
+      'plans.pro.ofAll: not in the policy: kept, not in force',
+      'plans.pro.week: not in the policy: kept, not in force',
+      'shadow.running: not a boolean: not in force',
+      'shadow.week: not in the policy: kept, not in force',
       'thresholds: not a list of thresholds: those of the options apply',
     ])
-    const { windows } = await quota.status({ user: 'u', team: 't' }, { plan: 'pro' })
-    expect(windows.call!.slice(0, 2).map(({ limit, enforced }) => [limit, enforced])).toEqual([
-      [10, true],
-      [600, false],
-    ])
+    const { month } = (await quota.status({ user: 'u', team: 't' }, { plan: 'pro' })).limits
+    expect(month).toMatchObject({ limit: 600, enforced: false })
   })
 
   it('a known name with a rejected value is removed by the next change', async () => {
@@ -242,13 +199,10 @@ describe('settings stored by an older or newer version', () => {
     await quota.settings.update({ mode: 'lenient' })
     expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual([
       'plans.a name of later',
-      'plans.pro.all',
-      'plans.pro.org',
-      'plans.pro.user.call.week',
-      'plans.pro.user.fly',
+      'plans.pro.ofAll',
+      'plans.pro.week',
       'prices.fly',
-      'shadow.org',
-      'shadow.user',
+      'shadow.week',
     ])
   })
 
@@ -256,35 +210,29 @@ describe('settings stored by an older or newer version', () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
-    await quota.settings.update({ shadow: { user: ['1h'] }, plans: { pro: { user: { call: { month: null } } } } })
+    await quota.settings.update({ shadow: { hour: true }, plans: { pro: { month: null } } })
+    const shadow = { month: true, hour: true, week: true }
+    expect(settingsStore.read()!.document).toMatchObject({ shadow, plans: { pro: { week: 50, ofAll: 5 } } })
+    expect((settingsStore.read()!.document as { plans: { pro: object } }).plans.pro).not.toHaveProperty('month')
+    await quota.settings.update({ shadow: { month: null, hour: null }, plans: { pro: null } })
+    // A plan that is removed goes whole.
     expect(settingsStore.read()!.document).toMatchObject({
-      shadow: { user: ['1h', 'week'], org: 'all' },
-      plans: {
-        pro: { user: { call: { week: 50 }, fly: { '1h': 5 } }, all: { call: { month: 5 } } },
-        'a name of later': { user: {} },
-      },
+      shadow: { week: true },
+      plans: { later: {}, 'a name of later': { week: 5 } },
     })
-    const { plans } = settingsStore.read()!.document as {
-      plans: Record<string, Record<string, Record<string, object>>>
-    }
-    expect(plans.pro!.user!.call).toEqual({ week: 50 })
-    await quota.settings.update({ shadow: { user: null }, plans: { pro: null } })
-    const { shadow, plans: left } = settingsStore.read()!.document as { shadow: object; plans: object }
-    // A plan that is removed goes whole; a layer keeps limits shadowed under names of others.
-    expect(shadow).toEqual({ user: ['week'], org: 'all' })
-    expect(left).toEqual({ later: { user: {} }, 'a name of later': { user: {} } })
     const { version: ___, revision: ____, ...whole } = await quota.settings.get()
     await quota.settings.replace(whole)
-    expect(settingsStore.read()!.document).toMatchObject({ shadow: { user: ['week'], org: 'all' } })
+    expect(settingsStore.read()!.document).toMatchObject({ shadow: { week: true } })
   })
 
   it('foreign subject settings apply and are kept by the rules for settings', async () => {
     const { quota, settingsStore } = made()
     const ofSubject = {
-      overrides: { call: { '1h': 5, week: 7 } },
-      bypass: ['org'],
+      limits: { hour: 5, week: 7 },
+      bypass: { org: true },
       plan: 7,
-      until: { overrides: 'soon', plan: null, bypass: 5 },
+      blocked: 'yes',
+      until: { limits: 'soon', plan: null, bypass: 5 },
       anchor: { day: 40 },
       credit: 3,
     }
@@ -293,22 +241,18 @@ describe('settings stored by an older or newer version', () => {
     quota.on('settingsFault', ({ faults }) => paths.push(...faults.map(({ path }) => path)))
     await quota.peek({ subject: { user: 'u', team: 't' }, operation: 'ask' })
     expect(paths.sort()).toEqual([
-      'anchor',
-      'bypass',
-      'credit',
-      'overrides.call.week',
-      'plan',
-      'until.bypass',
-      'until.overrides',
+      ...['anchor', 'blocked', 'bypass.org', 'credit', 'limits.week', 'plan', 'until.bypass', 'until.limits'],
     ])
-    const settings = await quota.subjects.get('u')
-    expect(settings).toMatchObject({ plan: null, until: { overrides: null, plan: null }, anchor: null })
-    await quota.subjects.set('u', { plan: 'pro', until: { plan: 5 } })
+    const none = { limits: null, plan: null, blocked: null }
+    const settings = await quota.subjects.get({ user: 'u' })
+    expect(settings).toMatchObject({ plan: null, blocked: false, until: none, anchor: null })
+    await quota.subjects.set({ user: 'u' }, { plan: 'pro', until: { plan: 5 } })
     expect(settingsStore.readSubject('user', 'u')!.document).toEqual({
-      overrides: { call: { '1h': null, month: null, running: null, week: 7 } },
-      bypass: ['org'],
+      limits: { hour: null, month: null, running: null, week: 7 },
+      bypass: { org: true },
       plan: 'pro',
-      until: { overrides: null, plan: 5, bypass: 5 },
+      blocked: false,
+      until: { ...none, plan: 5, bypass: 5 },
       anchor: null,
       credit: 3,
     })
@@ -317,56 +261,45 @@ describe('settings stored by an older or newer version', () => {
   it('a subject’s removed plan applies again when the settings add a plan with that name', async () => {
     const { quota, settingsStore } = made()
     settingsStore.writeSubject('user', 'u', { plan: 'gone' }, {})
-    expect((await quota.subjects.get('u')).plan).toBe('gone')
-    await quota.settings.update({ plans: { gone: { user: { call: { '1h': 77 } } } } })
-    expect((await quota.status({ user: 'u', team: 't' })).windows.call![0]!.limit).toBe(77)
+    expect((await quota.subjects.get({ user: 'u' })).plan).toBe('gone')
+    await quota.settings.update({ plans: { gone: { hour: 77 } } })
+    expect((await quota.status({ user: 'u', team: 't' })).limits.hour?.limit).toBe(77)
   })
 })
 
 describe('warnings about settings', () => {
   it('limits of plans below a price are warned about at their effective values', async () => {
     const { quota } = made()
-    const plans = { small: { user: { call: { '1h': 4, month: 0 } } }, none: { user: { call: { running: 0 } } } }
-    const { warnings } = await quota.settings.update({ plans, base: { user: { call: { running: 0 } } } })
+    const plans = { small: { hour: 4, month: 0 }, none: { running: 0 } }
+    const { warnings } = await quota.settings.update({ plans, limits: { running: 0 } })
     expect(warnings).toEqual([
-      { path: 'base.user.call.running', message: 'a limit of 0 lets no work be under way of chat' },
-      { path: 'plans.small.user.call.1h', message: 'the effective limit of 4 tokens is below the price of chat' },
-      {
-        path: 'plans.small.user.call.month',
-        message: 'the effective limit of 0 tokens is below the price of chat, ask',
-      },
-      { path: 'plans.none.user.call.running', message: 'a limit of 0 lets no work be under way of chat' },
+      { path: 'limits.running', message: 'a limit of 0 lets no work be under way of chat' },
+      { path: 'plans.small.hour', message: 'the effective limit of 4 requests is below the price of chat' },
+      { path: 'plans.small.month', message: 'the effective limit of 0 requests is below the price of chat, ask' },
+      { path: 'plans.none.running', message: 'a limit of 0 lets no work be under way of chat' },
     ])
   })
 
   it('slots below a price and shadowed limits aren’t warned about', async () => {
     const { quota } = made()
-    expect((await quota.settings.update({ base: { user: { call: { running: 1 } } } })).warnings).toEqual([])
-    const low = { base: { user: { call: { '1h': 2 } } } } as const
-    expect((await quota.settings.update({ ...low, shadow: { user: ['1h'] } })).warnings).toEqual([])
-    expect((await quota.settings.update({ shadow: { user: null } })).warnings).toHaveLength(1)
+    expect((await quota.settings.update({ limits: { running: 1 } })).warnings).toEqual([])
+    expect((await quota.settings.update({ limits: { hour: 2 }, shadow: { hour: true } })).warnings).toEqual([])
+    expect((await quota.settings.update({ shadow: { hour: null } })).warnings).toHaveLength(1)
   })
 })
 
-describe('policies that lose a kind of limit', () => {
+describe('policies that lose limits', () => {
   it('a policy without plans or concurrency uses the remaining stored settings', async () => {
     const first = made()
-    await first.quota.settings.update({ shadow: { user: ['running'] }, base: { user: { call: { running: 9 } } } })
-    const { concurrency: _, plans: __, base, ...rest } = policy
-    const { running: ___, ...ofUser } = base.user.call
-    const { running: ____, ...ofAll } = base.all.call
-    const less: Policy = {
-      ...rest,
-      base: { user: { call: ofUser }, team: { call: { '1h': 10, month: 100 } }, all: { call: ofAll } },
-    }
-    const { quota } = made({ policy: less, settingsStore: first.settingsStore })
-    expect(
-      (await quota.status({ user: 'u', team: 't' }, { plan: 'pro' })).windows.call!.map(({ limit }) => limit),
-    ).toEqual([10, 100, 10, 100, 100, 1_000])
-    expect((await quota.settings.get()).shadow).toEqual({ user: [] })
+    await first.quota.settings.update({ shadow: { running: true }, limits: { running: 9, hour: 11 } })
+    const less = { ...policy, plans: {}, limits: policy.limits.filter(({ unit }) => unit !== 'slots') }
+    const { quota } = made(less, first.settingsStore)
+    const { limits } = await quota.status({ user: 'u', team: 't' }, { plan: 'pro' })
+    expect(Object.values(limits).map((each) => each?.limit)).toEqual([11, 100, 10, 100])
+    expect((await quota.settings.get()).shadow).toEqual({})
     await quota.settings.update({ mode: 'lenient' })
     const after = await first.quota.settings.get()
-    expect(after).toMatchObject({ shadow: { user: ['running'] }, base: { user: { call: { running: 9 } } } })
+    expect(after).toMatchObject({ mode: 'lenient', shadow: { running: true }, limits: { running: 9 } })
     expect(await first.quota.settings.faults()).toEqual([])
   })
 })

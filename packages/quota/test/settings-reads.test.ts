@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
-import type { AsyncSettingsStore, AsyncStore, MemorySettings } from '../src/store.ts'
-import { type Operation, testClock, testPolicy } from './support.ts'
+import type { MemorySettings } from '../src/internal.ts'
+import type { AsyncSettingsStore, AsyncStore } from '../src/store.ts'
+import { gatewayPolicy, testClock } from './support.ts'
 
+const policy = gatewayPolicy()
 const write = { subject: 'u', operation: 'write' } as const
 
 /** Settings whose reads see the documents stored when they begin, and end as the test lets them. */
@@ -31,7 +33,7 @@ async function settled(): Promise<void> {
 describe('changed settings', () => {
   it('several changes during a read cause one further read', async () => {
     const { inner, store, reads } = heldSettings()
-    const quota = createQuota<Operation>({ policy: testPolicy(), settingsStore: store })
+    const quota = createQuota({ policy, settingsStore: store })
     const ready = quota.ready()
     inner.write({ mode: 'conservative' }, {})
     inner.write({ mode: 'lenient' }, {})
@@ -80,7 +82,7 @@ describe('limits and their revision', () => {
       }
       let answer = (): void => undefined
       settingsStore.readSubject = () => new Promise((resolve) => (answer = () => resolve(undefined)))
-      const quota = createQuota<Operation>({ policy: POLICY, clock, store, settingsStore })
+      const quota = createQuota({ policy, clock, store, settingsStore })
       const ready = quota.ready()
       reads[0]!()
       await ready
@@ -98,8 +100,6 @@ describe('limits and their revision', () => {
   })
 })
 
-const POLICY = testPolicy()
-
 describe('settings that a transaction has read', () => {
   it('settings read in a transaction stay in force when an older read ends', async () => {
     const { inner: documents, store: settingsStore, reads } = heldSettings()
@@ -107,7 +107,7 @@ describe('settings that a transaction has read', () => {
       read: async () => documents.read(),
       readSubject: async () => ({ stored: undefined, isLatest: true }),
     })
-    const quota = createQuota<Operation>({ policy: POLICY, store: markedStore(documents), settingsStore })
+    const quota = createQuota({ policy, store: markedStore(documents), settingsStore })
     const ready = quota.ready()
     reads[0]!()
     await ready
@@ -144,7 +144,7 @@ describe('documents without a revision', () => {
   it('a document without a revision rejects requests and doesn’t fall back to the policy’s settings', async () => {
     const { store } = heldSettings()
     const read = async (): Promise<never> => ({ document: { mode: 'conservative' }, version: 1 }) as never
-    const quota = createQuota<Operation>({ policy: POLICY, settingsStore: { ...store, read } })
+    const quota = createQuota({ policy, settingsStore: { ...store, read } })
     for (let i = 0; i < 2; i++) {
       await expect(quota.consume(write)).rejects.toMatchObject({
         code: 'quota_unavailable',

@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuota, memorySettings, memoryStore, QuotaError, type Settings } from '../src/index.ts'
+import { createQuota, memorySettings, memoryStore, QuotaError } from '../src/index.ts'
+import { MAX_LIMIT } from '../src/internal.ts'
 import { scaledLimit } from '../src/policy/limits.ts'
-import { type AsyncSettingsStore, type AsyncStore, initialSettings, MAX_LIMIT } from '../src/store.ts'
-import { asyncStore, type Fixture, fixture, flatBase, START, testClock, testPolicy } from './support.ts'
+import { initialSettings } from '../src/policy/settings.ts'
+import type { AsyncSettingsStore, AsyncStore } from '../src/store.ts'
+import { asyncStore, flatLimits, type GatewayEngine, gateway, gatewayPolicy, testClock, usedIn } from './support.ts'
 
-function limits(quota: Fixture['quota'], category = 'write'): (number | string)[] {
-  return quota.statusSync('u').windows[category]!.map(({ limit }) => limit)
+/** The limits of writes or reads, as far as they apply. */
+function limits(quota: GatewayEngine['quota'], category = 'write'): unknown[] {
+  const all = Object.values(quota.statusSync('u').limits)
+  return all.filter(({ name }) => name.includes(category)).map(({ limit }) => limit)
 }
 
 async function faultsOf(call: Promise<unknown>): Promise<Record<string, string>> {
@@ -24,30 +28,35 @@ describe('effective limits', () => {
     ['normal', [60, 200, 600, 1500, 5000, 18000]],
     ['lenient', [90, 300, 900, 2250, 7500, 27000]],
   ] as const)('limits in mode %s are the base scaled by the mode', async (mode, expected) => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     await quota.settings.update({ mode })
     expect(limits(quota)).toEqual(expected)
   })
 
   it('limits in mode custom are the custom table times the multiplier', async () => {
-    const { quota } = fixture()
-    await quota.settings.update({ mode: 'custom', custom: flatBase(7, 10), layers: { site: { multiplier: 0.25 } } })
+    const { quota } = gateway()
+    await quota.settings.update({ mode: 'custom', custom: flatLimits(7, 10), shared: { site: { multiplier: 0.25 } } })
     expect(limits(quota)).toEqual([7, 7, 7, 2, 2, 2])
   })
 
   it('the site’s limits follow its multiplier and its switch', async () => {
-    const { quota } = fixture()
-    await quota.settings.update({ layers: { site: { multiplier: 2.5 } } })
+    const { quota } = gateway()
+    await quota.settings.update({ shared: { site: { multiplier: 2.5 } } })
     expect(limits(quota)).toEqual([60, 200, 600, 3750, 12500, 45000])
-    await quota.settings.update({ layers: { site: { enabled: false } } })
+    await quota.settings.update({ shared: { site: { enabled: false } } })
     expect(limits(quota)).toEqual([60, 200, 600])
   })
 
   it('a subject’s overrides are absolute: 0 blocks and null follows the default', async () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     await quota.settings.update({ mode: 'lenient' })
     await quota.subjects.set('u', {
-      overrides: { write: { '1h': 0, '5h': 7, '1d': 'unlimited' }, read: { '1h': null } },
+      limits: {
+        'personal-write-1h': 0,
+        'personal-write-5h': 7,
+        'personal-write-1d': 'unlimited',
+        'personal-read-1h': null,
+      },
     })
     expect(limits(quota)).toEqual([0, 7, 'unlimited', 2250, 7500, 27000])
     expect(limits(quota, 'read').slice(0, 3)).toEqual([180, 600, 1800])
@@ -57,18 +66,18 @@ describe('effective limits', () => {
   })
 
   it('a subject that bypasses the site has only personal limits and isn’t charged to the site', async () => {
-    const { quota } = fixture()
-    await quota.subjects.set('u', { bypass: ['site'] })
+    const { quota } = gateway()
+    await quota.subjects.set('u', { bypass: { site: true } })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(limits(quota)).toEqual([60, 200, 600])
-    expect(quota.statusSync('v').windows.write?.[3]?.used).toBe(0)
+    expect(usedIn(quota.statusSync('v'))).toMatchObject({ 'site-write-1h': 0 })
   })
 
   it('a limit lowered below what was used leaves 0, and a raised one applies immediately', async () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     await quota.settings.update({ mode: 'conservative' })
-    expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({ limit: 45, used: 60, remaining: 0 })
+    expect(quota.statusSync('u').limits['personal-write-1h']).toMatchObject({ limit: 45, used: 60, remaining: 0 })
     await quota.settings.update({ mode: 'lenient' })
     expect(quota.consumeSync({ subject: 'u', operation: 'write', cost: 30 })).toMatchObject({
       allowed: true,
@@ -89,30 +98,31 @@ describe('effective limits', () => {
 
 describe('settings', () => {
   it('invalid settings are rejected whole, with every fault', async () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
+    const { 'personal-write-1h': _, ...some } = flatLimits(1, 1)
     const document = {
-      ...initialSettings(testPolicy()),
+      ...initialSettings(gatewayPolicy()),
       mode: 'custom',
-      base: { ...flatBase(1, 1), personal: { read: { '1h': -1, '5h': 1.5, '1d': 1e12, '2d': 1 } } },
-      layers: { site: { enabled: 'yes', multiplier: 1.005 } },
+      limits: { ...some, 'personal-read-1h': -1, 'personal-read-5h': 1.5, 'personal-read-1d': 1e17, other: 1 },
+      shared: { site: { enabled: 'yes', multiplier: 1.005 } },
       prices: { write: 2.5, fly: 1 },
-    } as unknown as Settings
-    const faults = await faultsOf(quota.settings.replace(document))
+    }
+    const faults = await faultsOf(quota.settings.replace(document as never))
     expect(Object.keys(faults).sort()).toEqual([
-      'base.personal.read.1d',
-      'base.personal.read.1h',
-      'base.personal.read.2d',
-      'base.personal.read.5h',
-      'base.personal.write',
       'custom',
-      'layers.site.enabled',
-      'layers.site.multiplier',
+      'limits.other',
+      'limits.personal-read-1d',
+      'limits.personal-read-1h',
+      'limits.personal-read-5h',
+      'limits.personal-write-1h',
       'prices.fly',
       'prices.write',
       'revision',
+      'shared.site.enabled',
+      'shared.site.multiplier',
       'version',
     ])
-    expect(faults['layers.site.multiplier']).toBe(
+    expect(faults['shared.site.multiplier']).toBe(
       'expected a number from 0.25 to 4 with at most two decimals, got 1.005',
     )
     expect(await quota.settings.get()).toMatchObject({ version: 0, mode: 'normal' })
@@ -120,24 +130,24 @@ describe('settings', () => {
 
   it.each([
     [{ prices: { fly: 1 } }, 'prices.fly', 'not an operation: "fly"; the policy has read, write, big, free'],
-    [{ mode: 'custom' }, 'custom', 'mode "custom" needs this table'],
-    [{ layers: { site: { multiplier: 0.24 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
-    [{ layers: { site: { multiplier: 4.01 } } }, 'layers.site.multiplier', /from 0.25 to 4/],
-    [{ layers: { personal: { enabled: false } } }, 'layers.personal', 'unknown key'],
+    [{ mode: 'custom' }, 'custom', 'mode "custom" needs these numbers'],
+    [{ shared: { site: { multiplier: 0.24 } } }, 'shared.site.multiplier', /from 0.25 to 4/],
+    [{ shared: { site: { multiplier: 4.01 } } }, 'shared.site.multiplier', /from 0.25 to 4/],
+    [{ shared: { personal: { enabled: false } } }, 'shared.personal', 'unknown key'],
     [{ mode: 'adaptive' }, 'mode', /no adaptive factor/],
     [{ mode: 'wild' }, 'mode', 'expected one of conservative, normal, lenient, adaptive, custom'],
   ] as const)('settings %j are rejected', async (patch, path, message) => {
-    const faults = await faultsOf(fixture().quota.settings.update(patch as Partial<Settings>))
+    const faults = await faultsOf(gateway().quota.settings.update(patch as never))
     expect(Object.keys(faults)).toEqual([path])
     expect(faults[path]).toMatch(message)
   })
 
   it('settings with a limit below a price return a warning', async () => {
-    const { quota } = fixture()
-    const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 14 } } } })
+    const { quota } = gateway()
+    const { warnings } = await quota.settings.update({ limits: { 'personal-write-1h': 14 } })
     expect(warnings).toEqual([
       {
-        path: 'base.personal.write.1h',
+        path: 'limits.personal-write-1h',
         message: 'the effective limit of 14 tokens is below the price of write, big',
       },
     ])
@@ -145,7 +155,7 @@ describe('settings', () => {
   })
 
   it('settings change prices immediately, and null restores the policy’s price', async () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     await quota.settings.update({ prices: { write: 7 } })
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(7)
     await quota.settings.update({ prices: { write: null } })
@@ -153,7 +163,7 @@ describe('settings', () => {
   })
 
   it('concurrent conditional updates of two administrators give one success and one conflict', async () => {
-    const { quota } = fixture()
+    const { quota } = gateway()
     const { settings } = await quota.settings.update({ mode: 'lenient' }, { ifVersion: 0 })
     expect(settings.version).toBe(1)
     await expect(quota.settings.update({ mode: 'normal' }, { ifVersion: 0 })).rejects.toMatchObject({
@@ -162,7 +172,7 @@ describe('settings', () => {
     await expect(quota.settings.replace(initialDocument(), { ifVersion: 0 })).rejects.toMatchObject({
       code: 'settings_conflict',
     })
-    await quota.subjects.set('u', { bypass: ['site'] }, { ifVersion: 0 })
+    await quota.subjects.set('u', { bypass: { site: true } }, { ifVersion: 0 })
     await expect(quota.subjects.set('u', {}, { ifVersion: 0 })).rejects.toMatchObject({ code: 'settings_conflict' })
     await expect(quota.subjects.remove('u', { ifVersion: 2 })).rejects.toMatchObject({ code: 'settings_conflict' })
     expect(await quota.settings.get()).toMatchObject({ version: 1, mode: 'lenient' })
@@ -170,24 +180,24 @@ describe('settings', () => {
 
   it('concurrent patches are all applied', async () => {
     const settingsStore = memorySettings()
-    const quotas = [1, 2, 3].map(() => fixture({ settingsStore }).quota)
+    const quotas = [1, 2, 3].map(() => gateway({ settingsStore }).quota)
     await Promise.all([
       quotas[0]!.settings.update({ mode: 'lenient' }),
       quotas[1]!.settings.update({ prices: { write: 1 } }),
-      quotas[2]!.settings.update({ layers: { site: { enabled: false } } }),
+      quotas[2]!.settings.update({ shared: { site: { enabled: false } } }),
     ])
     expect(await quotas[0]!.settings.get()).toMatchObject({
       version: 3,
       mode: 'lenient',
       prices: { write: 1 },
-      layers: { site: { enabled: false } },
+      shared: { site: { enabled: false } },
     })
     expect(quotas[1]!.peekSync({ subject: 'u', operation: 'write' })).toMatchObject({ cost: 1, settingsVersion: 3 })
   })
 
   it('replace() accepts a document without members that have a default', async () => {
-    const { quota } = fixture()
-    await quota.settings.update({ shadow: { site: 'all' }, thresholds: [{ left: 1 }] })
+    const { quota } = gateway()
+    await quota.settings.update({ shadow: { 'site-write-1h': true }, thresholds: [{ left: 1 }] })
     const { shadow: _, plans: __, thresholds: ___, ...document } = initialDocument()
     const { settings } = await quota.settings.replace({ ...document, mode: 'lenient', plans: undefined })
     expect(settings).toMatchObject({ mode: 'lenient', shadow: {}, plans: {}, thresholds: null, version: 2 })
@@ -197,47 +207,25 @@ describe('settings', () => {
   })
 
   it('changing the object passed to update() later changes nothing', async () => {
-    const { quota } = fixture()
-    const document = structuredClone(initialDocument()) as { prices: Record<string, number> } & Settings
+    const { quota } = gateway()
+    const document = { ...initialDocument(), prices: {} as Record<string, number> }
     await quota.settings.replace(document)
     document.prices.write = 1
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
   })
 
   it.each([
-    [{ overrides: { write: { '1h': -1 } } }, 'overrides.write.1h'],
-    [{ overrides: { fly: {} } }, 'overrides.fly'],
-    [{ overrides: { write: { '2h': 1 } } }, 'overrides.write.2h'],
-    [{ bypass: ['personal'] }, 'bypass.0'],
-    [{ bypas: [] }, 'bypas'],
+    [{ limits: { 'personal-write-1h': -1 } }, 'limits.personal-write-1h'],
+    [{ limits: { 'site-write-1h': 1 } }, 'limits.site-write-1h'],
+    [{ bypass: { personal: true } }, 'bypass.personal'],
+    [{ bypas: {} }, 'bypas'],
   ])('subject settings %j are rejected', async (settings, path) => {
-    const faults = await faultsOf(fixture().quota.subjects.set('u', settings as never))
+    const faults = await faultsOf(gateway().quota.subjects.set('u', settings as never))
     expect(Object.keys(faults)).toEqual([path])
   })
 })
 
-describe('a policy', () => {
-  it.each([
-    [{ windows: [] }, 'windows'],
-    [{ windows: [{ label: '1h', lengthMs: 500 }] }, 'windows.0.lengthMs'],
-    [{ windows: [{ label: 'a b', lengthMs: 5000 }] }, 'windows.0.label'],
-    [{ categories: ['read', 'read', 'write'] }, 'categories'],
-    [{ layers: [{ name: 'site', scope: 'Site', shared: true }] }, 'layers'],
-    [{ operations: { fly: { category: 'air', cost: 1 } } }, 'operations.fly.category'],
-    [{ operations: { read: { category: 'read', cost: Number.NaN } } }, 'operations.read.cost'],
-    [{ base: {} }, 'base.personal'],
-    [{ extra: 1 }, 'extra'],
-  ])('createQuota() rejects the policy %j', (patch, path) => {
-    const construct = (): unknown => createQuota({ policy: { ...testPolicy(), ...patch } as never })
-    expect(construct).toThrowError(QuotaError)
-    try {
-      construct()
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'invalid_policy' })
-      expect((error as QuotaError).faults.map((fault) => fault.path)).toContain(path)
-    }
-  })
-
+describe('options', () => {
   it.each([
     [{ failurePolicy: { fly: 'open' } }, 'failurePolicy.fly'],
     [{ failurePolicy: { read: 'maybe' } }, 'failurePolicy.read'],
@@ -246,40 +234,10 @@ describe('a policy', () => {
     [{ stroe: 1 }, 'stroe'],
     [{ clock: 5 }, 'clock'],
   ])('createQuota() rejects the options %j', (options, path) => {
-    try {
-      createQuota({ policy: testPolicy(), ...(options as object) })
-      expect.unreachable()
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'invalid_options', faults: [{ path }] })
-    }
-  })
-
-  it('a policy may have any windows, categories and layers', () => {
-    const table = { w: { a: 10, b: 'unlimited' }, x: { a: 10, b: 5 } } as const
-    const quota = createQuota({
-      clock: { now: () => START },
-      policy: {
-        windows: [
-          { label: 'a', lengthMs: 1_000 },
-          { label: 'b', lengthMs: 30 * 86_400_000 },
-        ],
-        categories: ['w', 'x'],
-        layers: [
-          { name: 'personal', scope: 'Personal', shared: false },
-          { name: 'team', scope: 'Team', shared: false },
-          { name: 'site', scope: 'Site', shared: true },
-        ],
-        operations: { go: { category: 'w', cost: 6 } },
-        base: { personal: table, team: table, site: table },
-      },
-    })
-    expect(quota.consumeSync({ subject: { personal: 'p', team: 't' }, operation: 'go' }).allowed).toBe(true)
-    const decision = quota.consumeSync({ subject: { personal: 'q', team: 't' }, operation: 'go' })
-    expect(decision).toMatchObject({ allowed: false, binding: { layer: 'team', window: 'a' } })
-    expect(() => quota.consumeSync({ subject: 'p', operation: 'go' })).toThrowError(
-      /one key for each of personal, team/,
+    const create = (): unknown => createQuota({ policy: gatewayPolicy(), ...(options as object) })
+    expect(create).toThrowError(
+      expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ path })] }),
     )
-    expect(() => quota.consumeSync({ subject: { personal: 'p' }, operation: 'go' })).toThrowError(/subject.team/)
   })
 })
 
@@ -305,23 +263,23 @@ describe('asynchronous settings stores', () => {
   it('settings are read before the first decision and after each change', async () => {
     const settingsStore = laterSettings()
     settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
-    const { quota } = fixture({ settingsStore })
+    const { quota } = gateway({ settingsStore })
     expect(quota.sync).toBe(false)
     expect('consumeSync' in quota).toBe(false)
     expect(await quota.consume({ subject: 'u', operation: 'write' })).toMatchObject({ settingsVersion: 1 })
-    expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(90)
+    expect((await quota.status('u')).limits['personal-write-1h']?.limit).toBe(90)
     await quota.settings.update({ mode: 'normal' })
-    expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(60)
+    expect((await quota.status('u')).limits['personal-write-1h']?.limit).toBe(60)
   })
 
   it('a subject’s settings are read once and again after they change', async () => {
     const settingsStore = laterSettings()
-    const { quota } = fixture({ settingsStore })
+    const { quota } = gateway({ settingsStore })
     await quota.consume({ subject: 'u', operation: 'write' })
     await quota.consume({ subject: 'u', operation: 'write' })
     expect(settingsStore.reads).toBe(1)
-    settingsStore.inner.writeSubject('personal', 'u', { overrides: {}, bypass: ['site'] }, {})
-    expect((await quota.status('u')).windows.write).toHaveLength(3)
+    settingsStore.inner.writeSubject('personal', 'u', { limits: {}, bypass: { site: true } }, {})
+    expect(Object.keys((await quota.status('u')).limits)).toHaveLength(6)
     expect(settingsStore.reads).toBe(2)
   })
 
@@ -347,7 +305,7 @@ describe('asynchronous settings stores', () => {
     }
     // No notification of changes: only the counters' store knows.
     settingsStore.watch = () => () => undefined
-    const { quota } = fixture({ settingsStore, store })
+    const { quota } = gateway({ settingsStore, store })
     await quota.ready()
     settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
     const overtaken = settingsStore.inner.read()
@@ -373,7 +331,7 @@ describe('asynchronous settings stores', () => {
     let down = true
     const { read } = settingsStore
     settingsStore.read = () => (down ? Promise.reject(new Error('gone')) : read())
-    const { quota } = fixture({ settingsStore })
+    const { quota } = gateway({ settingsStore })
     await expect(quota.consume({ subject: 'u', operation: 'write' })).rejects.toMatchObject({
       code: 'quota_unavailable',
     })
@@ -382,7 +340,7 @@ describe('asynchronous settings stores', () => {
   })
 })
 
-function initialDocument(): Settings {
-  const { version: _, revision: __, ...document } = initialSettings(testPolicy())
+function initialDocument() {
+  const { version: _, revision: __, ...document } = initialSettings(gatewayPolicy())
   return document
 }

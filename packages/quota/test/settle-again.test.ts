@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore, type QuotaError, type Reservation } from '../src/index.ts'
 import { notDone, type SettleRequest } from '../src/store/quota-store.ts'
 import type { AsyncStore, SyncStore } from '../src/store.ts'
-import { flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import { flatLimits, type Gateway, gatewayPolicy, type Operation, testClock } from './support.ts'
 
 /** How a settle ends: carried out, certainly not, or nobody knows, and then it was or was not. */
 const ENDS = ['done', 'certainly not', 'lost before', 'lost after'] as const
@@ -60,13 +60,13 @@ function failing(isSync: boolean) {
       }
     },
   }
-  const policy = testPolicy(flatBase(1e6, 1e6))
-  const quota = createQuota<Operation>({ policy, clock, store: isSync ? sync : later })
+  const policy = gatewayPolicy(flatLimits(1e6, 1e6))
+  const quota = createQuota<Operation, Gateway>({ policy, clock, store: isSync ? sync : later })
   let subjects = 0
   return {
     quota,
     settles,
-    used: async (): Promise<number> => (await quota.status(subject)).windows.write![0]!.used,
+    used: async (): Promise<number> => (await quota.status(subject)).limits['personal-write-1h']!.used,
     /** Another subject, and how its settles end. */
     next(next: readonly End[]): { readonly subject: string; readonly operation: 'write' } {
       subject = `u-${subjects++}`

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createQuota, definePolicy, memoryStore, type QuotaStore, simpleQuota } from '../src/index.ts'
+import { createQuota, type Duration, definePolicy, memoryStore, type Policy } from '../src/index.ts'
+import type { QuotaStore } from '../src/store.ts'
 import { asAnotherProcess } from './support.ts'
 
 const ENGINES = 300
@@ -15,59 +16,59 @@ function placed(place: string): QuotaStore {
 }
 
 interface LimiterOptions {
-  readonly per?: '15m' | '1d' | '1s'
+  readonly per?: Duration
   readonly name?: string
+  readonly by?: string
   /** Another copy's. */
-  readonly simple?: typeof simpleQuota
+  readonly create?: typeof createQuota
 }
 
-function limiter(store: QuotaStore, limit: number, { simple = simpleQuota, ...options }: LimiterOptions = {}) {
+function logged() {
   const warnings: string[] = []
-  const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
-  const quota = simple({ limit, per: '15m', ...options, store, logger })
+  return { warnings, logger: { warn: (message: string) => void warnings.push(message), error: () => undefined } }
+}
+
+function limiter(store: QuotaStore, limit: number, options: LimiterOptions = {}) {
+  const { per = '15m', name = 'api', by = 'user', create = createQuota } = options
+  const { warnings, logger } = logged()
+  const quota = create({ limits: { [name]: { by, limit, per } }, store, logger })
   opened.push(quota)
   return { quota, warnings }
 }
 
 const CONFLICT =
-  'quota: two open engines count in the same counter, "15m" of tokens in layer "personal", category "all", with the limits 100 and 5: ' +
-  "give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names"
+  'quota: two open engines count in the same counter, "api" of requests in layer "user", with the limits 100 and 5: ' +
+  'give the limits of one of them other names'
 
-const UNNAMED =
-  'quota: two limiters without a name share the counter "15m" of tokens in layer "personal", category "all": ' +
-  "give each a name of its own, simpleQuota({ name: 'login', .. }), or close the one that this one replaces"
+const SHARED =
+  'quota: shared_counter: two open engines count in the same counter, "api" of requests in layer "user": ' +
+  "if they aren't meant to share it, give the limit of one of them another name"
 
-describe('limiters without a name that have the same limit', () => {
-  it('two limiters on one store object cause one warning', () => {
+describe('limiters with one counter and one number', () => {
+  it('two policies on one store object cause one warning, however many engines follow', () => {
     const store = memoryStore()
     expect(limiter(store, 100).warnings).toEqual([])
-    expect(limiter(store, 100).warnings).toEqual([UNNAMED])
+    expect(limiter(store, 100).warnings).toEqual([SHARED])
+    expect(limiter(store, 100).warnings).toEqual([])
   })
 
-  it('two stores on the same data cause one warning, and so does one such store', () => {
-    const store = placed('redis://unnamed')
-    limiter(store, 100)
-    expect(limiter(store, 100).warnings).toEqual([UNNAMED])
-    expect(limiter(placed('redis://unnamed'), 100).warnings).toEqual([UNNAMED])
-    expect(limiter(placed('redis://other'), 100).warnings).toEqual([])
-  })
-
-  it('a name, another window and a closed limiter cause no warning', async () => {
+  it('another name, layer, length and store, and a closed engine, cause no warning', async () => {
     const store = memoryStore()
     const first = limiter(store, 100)
-    for (const options of [{ name: 'personal' }, { name: 'login' }, { per: '1d' }] as const) {
+    for (const options of [{ name: 'login' }, { by: 'ip' }, { per: '1d' }] as const) {
       expect(limiter(store, 100, options).warnings).toEqual([])
     }
+    expect(limiter(memoryStore(), 100).warnings).toEqual([])
     await first.quota.close()
     expect(limiter(store, 100).warnings).toEqual([])
   })
 
-  it('an engine with the same policy causes no warning', () => {
+  it('engines of one policy cause no warning, because it is theirs on purpose', () => {
     const store = memoryStore()
-    const { quota } = limiter(store, 100)
-    const warnings: string[] = []
-    const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
-    opened.push(createQuota({ policy: quota.policy, store, logger }))
+    const policy = definePolicy({ limits: { api: { by: 'user', limit: 100, per: '15m' } } })
+    const { warnings, logger } = logged()
+    for (const each of [policy, policy, { ...policy, answers: () => ({}) }])
+      opened.push(createQuota({ policy: each, store, logger }))
     expect(warnings).toEqual([])
   })
 })
@@ -90,9 +91,9 @@ describe('limiters with one counter', () => {
   it('two limiters with one counter are detected across copies of the package', async () => {
     vi.resetModules()
     const copy = await import('../src/index.ts')
-    expect(copy.simpleQuota).not.toBe(simpleQuota)
+    expect(copy.createQuota).not.toBe(createQuota)
     limiter(placed('here'), 100)
-    expect(limiter(placed('here'), 5, { simple: copy.simpleQuota }).warnings).toEqual([CONFLICT])
+    expect(limiter(placed('here'), 5, { create: copy.createQuota }).warnings).toEqual([CONFLICT])
   })
 
   it('detecting two limiters with one counter doesn’t walk all open engines', () => {
@@ -108,14 +109,13 @@ describe('limiters with one counter', () => {
     expect(limiter(placed('one'), 5).warnings).toEqual([CONFLICT])
   })
 
-  it('limiters with different names have separate counters, and the fields show the names', async () => {
+  it('limiters with different names have separate counters', async () => {
     const store = memoryStore()
     const api = limiter(store, 100)
     const login = limiter(store, 5, { name: 'login' })
     expect([...api.warnings, ...login.warnings]).toEqual([])
-    for (let i = 0; i < 6; i++) await api.quota.consume({ subject: 'u', operation: 'request' })
-    const decision = await login.quota.consume({ subject: 'u', operation: 'request' })
-    expect(decision).toMatchObject({ allowed: true, windows: [{ layer: 'login', scope: 'login', used: 1 }] })
+    for (let i = 0; i < 6; i++) await api.quota.consume({ subject: 'u' })
+    expect(await login.quota.consume({ subject: 'u' })).toMatchObject({ allowed: true, limits: { login: { used: 1 } } })
   })
 })
 
@@ -124,12 +124,6 @@ describe('limiters that don’t conflict', () => {
     const store = memoryStore()
     limiter(store, 10, { per: '1s' })
     expect(limiter(store, 1_000, { per: '1d' }).warnings).toEqual([])
-  })
-
-  it('two limiters with the same limit and name, as in two processes, cause no warning', () => {
-    const store = memoryStore()
-    limiter(store, 10, { name: 'api' })
-    expect(limiter(store, 10, { name: 'api' }).warnings).toEqual([])
   })
 
   it('a limiter that replaces a closed one with another limit causes no warning', async () => {
@@ -143,38 +137,21 @@ describe('limiters that don’t conflict', () => {
     expect(limiter(memoryStore(), 5).warnings).toEqual([])
   })
 
-  it('limits of one number in another unit, layer or category cause no warning', () => {
+  it('limits of another unit or layer don’t conflict, and what they count doesn’t matter', () => {
     const store = memoryStore()
-    const policyOf = (layer: string, category: string, limit: number) =>
+    const open = (policy: Policy) => opened.push(createQuota({ policy, store, logger: false }))
+    open(definePolicy({ limits: { api: { by: 'user', limit: 1, per: '1h' } } }))
+    open(definePolicy({ limits: { api: { by: 'team', limit: 2, per: '1h' } } }))
+    open(
       definePolicy({
-        windows: [{ label: '1h' }],
-        categories: [category],
-        layers: [{ name: layer }],
-        operations: { call: { category, cost: 1 } },
-        base: { [layer]: { [category]: { '1h': limit } } },
-      })
-    const pairs = [
-      ['user', 'read', 1],
-      ['team', 'read', 2],
-      ['user', 'write', 3],
-    ] as const
-    for (const [layer, category, limit] of pairs) {
-      opened.push(createQuota({ policy: policyOf(layer, category, limit), store }))
-    }
-    expect(() => createQuota({ policy: policyOf('user', 'read', 9), store })).toThrow(/limits 1 and 9/)
-  })
-})
-
-describe('names of limiters', () => {
-  it.each(['', 'log in', 'x'.repeat(33), 5, '__proto__ '])('the limiter name %j is rejected', (name) => {
-    expect(() => simpleQuota({ limit: 1, per: '1m', name: name as string })).toThrow(
-      expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ path: 'name' })] }),
+        limits: { api: { by: 'user', limit: 3, of: 'tokens', per: '1h' } },
+        operations: { call: { cost: { tokens: 1 } } },
+      }),
     )
-  })
-
-  it('the option keyPrefix is rejected with a hint at `name`', () => {
-    expect(() => simpleQuota({ limit: 1, per: '1m', keyPrefix: 'login' } as never)).toThrow(
-      /use `name` for the counters/,
-    )
+    const ofReads = definePolicy({
+      limits: { api: { by: 'user', limit: 9, per: '1h', for: 'read' }, all: { shared: 'all', limit: 9, per: '1h' } },
+      operations: { read: {}, write: {} },
+    })
+    expect(() => open(ofReads)).toThrow(/limits 1 and 9/)
   })
 })

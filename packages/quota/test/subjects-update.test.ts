@@ -1,39 +1,38 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
-import { createQuota, definePolicy } from '../src/index.ts'
-
-const policy = definePolicy({
-  windows: [{ label: '1h' }, { label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],
-  categories: ['read', 'write'],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  operations: { get: { category: 'read', cost: 1 }, put: { category: 'write', cost: 1 } },
-  base: {
-    user: { read: { '1h': 5, month: 50 }, write: { '1h': 3, month: 30 } },
-    all: { read: { '1h': 100, month: 1_000 }, write: { '1h': 100, month: 1_000 } },
-  },
-  plans: { pro: { user: { read: { '1h': 50 } } }, team: {} },
-})
+import { createQuota } from '../src/index.ts'
 
 function made() {
-  return createQuota({ policy, calendar: luxonCalendar() })
+  return createQuota({
+    limits: {
+      reads: { by: 'user', limit: 5, per: '1h', for: 'get' },
+      readsAMonth: { by: 'user', limit: 50, every: 'month', timeZone: 'UTC', anchor: 'subject', for: 'get' },
+      writes: { by: 'user', limit: 3, per: '1h', for: 'put' },
+      all: { shared: 'all', limit: 100, per: '1h' },
+    },
+    operations: { get: {}, put: {} },
+    plans: { pro: { reads: 50 }, team: {} },
+    calendar: luxonCalendar(),
+  })
 }
 
 describe('subjects.update', () => {
   it('subjects.update() changes what the patch names and keeps the rest', async () => {
     const quota = made()
     await quota.subjects.set('u', {
-      overrides: { read: { '1h': 7 }, write: { '1h': 9 } },
-      bypass: ['all'],
+      limits: { reads: 7, writes: 9 },
+      bypass: { all: true },
       anchor: { day: 20, time: '06:00' },
     })
-    const updated = await quota.subjects.update('u', { plan: 'pro', overrides: { read: { month: 70 } } })
+    const updated = await quota.subjects.update('u', { plan: 'pro', limits: { readsAMonth: 70 } })
     expect(updated).toEqual({
       version: 2,
       revision: updated.revision,
-      overrides: { read: { '1h': 7, month: 70 }, write: { '1h': 9, month: null } },
-      bypass: ['all'],
+      limits: { reads: 7, readsAMonth: 70, writes: 9 },
+      bypass: { all: true },
       plan: 'pro',
-      until: { overrides: null, plan: null },
+      blocked: false,
+      until: { limits: null, plan: null, blocked: null },
       anchor: { day: 20, time: '06:00' },
     })
     expect(await quota.subjects.get('u')).toEqual(updated)
@@ -41,20 +40,20 @@ describe('subjects.update', () => {
 
   it('subjects.update() resets a value to its default with null at every depth', async () => {
     const quota = made()
-    const whole = { overrides: { read: { '1h': 7 }, write: { '1h': 9 } }, bypass: ['all'], plan: 'pro' } as const
+    const whole = { limits: { reads: 7, writes: 9 }, bypass: { all: true }, plan: 'pro' } as const
     await quota.subjects.set('u', { ...whole, until: { plan: 99 } })
-    expect(await quota.subjects.update('u', { overrides: { read: { '1h': null } } })).toMatchObject({
-      overrides: { read: { '1h': null }, write: { '1h': 9 } },
+    expect(await quota.subjects.update('u', { limits: { reads: null } })).toMatchObject({
+      limits: { reads: null, writes: 9 },
       until: { plan: 99 },
     })
-    expect(await quota.subjects.update('u', { overrides: { write: null }, until: null })).toMatchObject({
-      overrides: { write: { '1h': null } },
-      until: { plan: null, overrides: null },
-      bypass: ['all'],
+    expect(await quota.subjects.update('u', { limits: null, until: null })).toMatchObject({
+      limits: { writes: null },
+      until: { plan: null, limits: null },
+      bypass: { all: true },
     })
-    const empty = { overrides: { read: { '1h': null } }, bypass: [], plan: null }
-    expect(await quota.subjects.update('u', { overrides: null, bypass: null, plan: null })).toMatchObject(empty)
-    expect(await quota.subjects.set('v', { overrides: null, bypass: null })).toMatchObject(empty)
+    const empty = { limits: { reads: null }, bypass: {}, plan: null }
+    expect(await quota.subjects.update('u', { limits: null, bypass: null, plan: null })).toMatchObject(empty)
+    expect(await quota.subjects.set('v', { limits: null, bypass: null })).toMatchObject(empty)
   })
 
   it('subjects.update() replaces a whole anchor and keeps an anchor that it doesn’t name', async () => {
@@ -71,7 +70,7 @@ describe('subjects.update', () => {
     const quota = made()
     const read = await quota.subjects.get('u')
     expect((await quota.subjects.set('u', { ...read, plan: 'pro' })).plan).toBe('pro')
-    expect((await quota.subjects.update('u', { ...read, bypass: ['all'] })).version).toBe(2)
+    expect((await quota.subjects.update('u', { ...read, bypass: { all: true } })).version).toBe(2)
   })
 
   it('subjects.update() rejects when another version or revision is stored', async () => {
@@ -87,10 +86,10 @@ describe('subjects.update', () => {
 
   it('subjects.update() with faults lists all of them and stores nothing', async () => {
     const quota = made()
-    const faulty = { overrides: { read: { '1h': -1, '2h': 3 } }, plan: 'gold', anchor: { day: 40 }, colour: 'red' }
+    const faulty = { limits: { reads: -1, posts: 3 }, plan: 'gold', anchor: { day: 40 }, colour: 'red' }
     await expect(quota.subjects.update('u', faulty as never)).rejects.toMatchObject({
       code: 'invalid_settings',
-      faults: ['overrides.read.1h', 'overrides.read.2h', 'plan', 'anchor.day', 'colour'].map((path) => ({ path })),
+      faults: ['limits.reads', 'limits.posts', 'plan', 'anchor.day', 'colour'].map((path) => ({ path })),
     })
     await expect(quota.subjects.update('u', 5 as never)).rejects.toMatchObject({ code: 'invalid_settings' })
     expect((await quota.subjects.get('u')).version).toBe(0)
@@ -101,7 +100,7 @@ describe('subjects.update', () => {
     await quota.settings.update({ plans: { gold: {} } })
     await quota.subjects.set('u', { plan: 'gold' as never })
     await quota.settings.update({ plans: { gold: null } })
-    expect((await quota.subjects.update('u', { bypass: ['all'] })).plan).toBe('gold')
+    expect((await quota.subjects.update('u', { bypass: { all: true } })).plan).toBe('gold')
     const { plan: _, ...others } = await quota.subjects.get('u')
     expect((await quota.subjects.set('u', others)).plan).toBeNull()
   })

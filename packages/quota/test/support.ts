@@ -1,16 +1,14 @@
 import {
   type Clock,
   createQuota,
-  defaultPolicy,
-  type LimitTable,
   type MemoryStore,
   memoryStore,
-  type Policy,
   type Quota,
   type QuotaOptions,
   type SyncQuota,
-  type SyncQuotaOptions,
 } from '../src/index.ts'
+import type { SyncQuotaOptions } from '../src/internal.ts'
+import { type ScoreGatewayLimit, type ScoreGatewayPolicyOptions, scoreGatewayPolicy } from '../src/score-gateway.ts'
 import type { AsyncStore, SyncStore } from '../src/store.ts'
 
 /** A clock turned by hand. */
@@ -33,41 +31,61 @@ export function testClock(at: number = START): TestClock {
 
 export type Operation = 'read' | 'write' | 'big' | 'free'
 
-export function testPolicy(base?: LimitTable): Policy<Operation> {
-  return defaultPolicy({
+/** The score gateway's limits, and operations of several prices. */
+export function gatewayPolicy(
+  limits: ScoreGatewayPolicyOptions<Operation>['limits'] = {},
+): ReturnType<typeof scoreGatewayPolicy<Operation>> {
+  return scoreGatewayPolicy<Operation>({
     operations: {
       read: { category: 'read', cost: 4 },
       write: { category: 'write', cost: 15 },
       big: { category: 'write', cost: 50 },
       free: { category: 'read', cost: 0 },
     },
-    ...(base === undefined ? {} : { base }),
+    limits,
   })
 }
 
-/** The same limit in every window of a layer and category. */
-export function flatBase(personal: number, site: number): LimitTable {
-  const windows = (limit: number): Record<string, number> => ({ '1h': limit, '5h': limit, '1d': limit })
-  const layer = (limit: number): Record<string, Record<string, number>> => ({
-    read: windows(limit),
-    write: windows(limit),
-  })
-  return { personal: layer(personal), site: layer(site) }
+/** The names and units of {@link gatewayPolicy}. */
+export type Gateway = NonNullable<ReturnType<typeof gatewayPolicy>['counting']>
+export type GatewayQuota = Quota<Operation, Gateway>
+export type GatewayOptions = QuotaOptions<Operation, Gateway>
+export type SyncGatewayOptions = SyncQuotaOptions<Operation, Gateway>
+
+/** The same number for all limits of a person, and for all of the site. */
+export function flatLimits(personal: number, site: number): Readonly<Record<ScoreGatewayLimit, number>> {
+  const { limits } = scoreGatewayPolicy()
+  const numbers = limits.map(({ name }) => [name, name.startsWith('site') ? site : personal])
+  return Object.fromEntries(numbers)
 }
 
-export interface Fixture<Q extends Quota<Operation> = SyncQuota<Operation>> {
+export interface GatewayEngine<Q extends Quota<Operation, Gateway> = SyncQuota<Operation, Gateway>> {
   readonly clock: TestClock
   readonly store: MemoryStore
   readonly quota: Q
 }
 
-export function fixture(options?: Partial<SyncQuotaOptions<Operation>>): Fixture
-export function fixture(options: Partial<QuotaOptions<Operation>>): Fixture<Quota<Operation>>
-export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture<Quota<Operation>> {
+/** An engine over {@link gatewayPolicy} in memory, with a clock that is turned by hand. */
+export function gateway(options?: Partial<SyncGatewayOptions>): GatewayEngine
+export function gateway(options: Partial<GatewayOptions>): GatewayEngine<GatewayQuota>
+export function gateway(options: Partial<GatewayOptions> = {}): GatewayEngine<GatewayQuota> {
   const clock = testClock()
   const store = memoryStore({ clock })
-  const quota = createQuota<Operation>({ policy: testPolicy(), clock, store, ...options })
+  const quota = createQuota<Operation, Gateway>({ policy: gatewayPolicy(), clock, store, ...options })
   return { clock, store, quota }
+}
+
+/** What is used of each limit of writes, in the policy's order. */
+export function usedByWrites({ limits }: { readonly limits: Limits }): readonly (number | null | undefined)[] {
+  const ofWrites = Object.entries(limits).filter(([name]) => name.includes('-write-'))
+  return ofWrites.map(([, limit]) => limit?.used)
+}
+
+type Limits = Readonly<Record<string, { readonly used: number | null } | undefined>>
+
+/** How much of each limit is used. */
+export function usedIn({ limits }: { readonly limits: Limits }): Readonly<Record<string, number | null | undefined>> {
+  return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit?.used]))
 }
 
 /** The same counters as another process sees them, whose policy may have other limits. */

@@ -1,11 +1,19 @@
 import vm from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { createQuota, memorySettings, memoryStore, type Quota, type SettingsStore } from '../src/index.ts'
-import type { AsyncSettingsStore, AsyncStore, FactorStore, SyncSettingsStore, SyncStore } from '../src/store.ts'
-import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import { type FactorStore, initialFactor, memoryFactor } from '../src/adaptive.ts'
+import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
+import type { AsyncSettingsStore, AsyncStore, SettingsStore, SyncSettingsStore, SyncStore } from '../src/store.ts'
+import {
+  asyncStore,
+  flatLimits,
+  type Gateway,
+  type GatewayQuota,
+  gatewayPolicy,
+  type Operation,
+  testClock,
+} from './support.ts'
 
-const policy = testPolicy(flatBase(30, 1e6))
+const policy = gatewayPolicy(flatLimits(30, 1e6))
 const write = { subject: 'u', operation: 'write' } as const
 
 /** A promise of another realm: no instance of this one's. */
@@ -51,23 +59,23 @@ function settingsOf(later: Later, inner: SyncSettingsStore): AsyncSettingsStore 
 }
 
 /** The same requests to an engine, whatever its stores answer with. */
-async function asked(quota: Quota<Operation>): Promise<void> {
+async function asked(quota: GatewayQuota): Promise<void> {
   expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'store', settingsVersion: 0 })
   const held = await quota.reserve({ ...write, id: 'one' })
   expect(held.status).toBe('reserved')
   expect(await quota.consume(write)).toMatchObject({ allowed: false })
   await held.commit(5)
-  expect((await quota.status('u')).windows.write![0]).toMatchObject({ used: 20 })
+  expect((await quota.status('u')).limits['personal-write-1h']).toMatchObject({ used: 20 })
   expect(await quota.peek({ ...write, cost: 11 })).toMatchObject({ allowed: false })
   expect(await quota.settings.update({ mode: 'lenient' })).toMatchObject({ settings: { version: 1 } })
-  expect((await quota.status('u')).windows.write![0]).toMatchObject({ limit: 45 })
+  expect((await quota.status('u')).limits['personal-write-1h']).toMatchObject({ limit: 45 })
   expect(await quota.settings.get()).toMatchObject({ mode: 'lenient', version: 1 })
-  await quota.subjects.set('u', { overrides: { write: { '1h': 21 } } })
-  expect((await quota.status('u')).windows.write![0]).toMatchObject({ limit: 21 })
-  expect(await quota.subjects.get('u')).toMatchObject({ version: 1, overrides: { write: { '1h': 21 } } })
+  await quota.subjects.set('u', { limits: { 'personal-write-1h': 21 } })
+  expect((await quota.status('u')).limits['personal-write-1h']).toMatchObject({ limit: 21 })
+  expect(await quota.subjects.get('u')).toMatchObject({ version: 1, limits: { 'personal-write-1h': 21 } })
   await quota.subjects.remove('u')
   await quota.reset('u')
-  expect((await quota.status('u')).windows.write![0]).toMatchObject({ used: 0, limit: 45 })
+  expect((await quota.status('u')).limits['personal-write-1h']).toMatchObject({ used: 0, limit: 45 })
 }
 
 describe.each(kinds)('a store that answers with %s', (_, later) => {
@@ -92,7 +100,12 @@ describe.each(kinds)('a store that answers with %s', (_, later) => {
         },
       }
       const settingsStore: SettingsStore = settingsLater ? settingsOf(later, memorySettings()) : memorySettings()
-      const quota = createQuota<Operation>({ policy, clock, store: countersLater ? store : inner, settingsStore })
+      const quota = createQuota<Operation, Gateway>({
+        policy,
+        clock,
+        store: countersLater ? store : inner,
+        settingsStore,
+      })
       await asked(quota)
     }
   })
@@ -148,12 +161,17 @@ describe('stores declared synchronous', () => {
   it('a synchronous store may answer with values that have a then() method', async () => {
     const clock = testClock()
     const store = (): SyncStore => valuedCounters(memoryStore({ clock }))
-    await asked(createQuota<Operation>({ policy, clock, store: store(), settingsStore: valuedSettings() }))
+    await asked(createQuota<Operation, Gateway>({ policy, clock, store: store(), settingsStore: valuedSettings() }))
     await asked(
-      createQuota<Operation>({ policy, clock, store: store(), settingsStore: settingsOf(foreign, memorySettings()) }),
+      createQuota<Operation, Gateway>({
+        policy,
+        clock,
+        store: store(),
+        settingsStore: settingsOf(foreign, memorySettings()),
+      }),
     )
     await asked(
-      createQuota<Operation>({
+      createQuota<Operation, Gateway>({
         policy,
         clock,
         store: asyncStore(memoryStore({ clock })),

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
-import type { Threshold } from '../src/store.ts'
-import { fixture, HOUR, testClock } from './support.ts'
+import type { Threshold } from '../src/internal.ts'
+import { flatLimits, type Gateway, gateway, HOUR, testClock } from './support.ts'
 
-function heard(thresholds?: readonly Threshold[]) {
-  const made = fixture({ thresholds })
+function heard(thresholds?: readonly Threshold<Gateway>[]) {
+  const made = gateway({ thresholds })
   const near: string[] = []
-  made.quota.on('nearLimit', ({ subject, threshold, window: { layer, window, used, limit } }) =>
-    near.push(`${subject} ${layer} ${window} ${used}/${limit} ${JSON.stringify(threshold)}`),
+  made.quota.on('nearLimit', ({ subject, threshold, limit: { name, used, limit } }) =>
+    near.push(`${subject} ${name} ${used}/${limit} ${JSON.stringify(threshold)}`),
   )
   const consume = (cost: number, subject = 'u') => made.quota.consumeSync({ subject, operation: 'write', cost })
   return { ...made, near, consume }
@@ -21,16 +21,16 @@ describe('near limits', () => {
     expect(near).toEqual([])
     consume(1)
     consume(1)
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
   })
 
   it('nearLimit is emitted for each threshold that a charge crosses, in the given order', () => {
     const { near, consume } = heard([{ share: 0.5 }, { left: 10 }, { share: 1 }])
     consume(30)
     consume(19)
-    expect(near).toEqual(['u personal 1h 30/60 {"share":0.5}'])
+    expect(near).toEqual(['u personal-write-1h 30/60 {"share":0.5}'])
     consume(11)
-    expect(near.slice(1)).toEqual(['u personal 1h 60/60 {"left":10}', 'u personal 1h 60/60 {"share":1}'])
+    expect(near.slice(1)).toEqual(['u personal-write-1h 60/60 {"left":10}', 'u personal-write-1h 60/60 {"share":1}'])
   })
 
   it('nearLimit is emitted again after tokens came back and in each new window', () => {
@@ -41,20 +41,20 @@ describe('near limits', () => {
     expect(near).toEqual([])
     const other = quota.reserveSync({ subject: 'u', operation: 'write', cost: 47 })
     other.commit()
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
     quota.reserveSync({ subject: 'u', operation: 'write', cost: 12 }).cancel()
     clock.at += HOUR
     near.length = 0
     consume(60)
     clock.at += HOUR
     consume(48)
-    expect(near).toEqual([60, 48].map((used) => `u personal 1h ${used}/60 {"share":0.8}`))
+    expect(near).toEqual([60, 48].map((used) => `u personal-write-1h ${used}/60 {"share":0.8}`))
   })
 
   it('nearLimit isn’t emitted for free requests, peeks, or unlimited windows', async () => {
     const { quota, near, consume } = heard([{ share: 0.01 }])
-    const unlimited = { '1h': 'unlimited', '5h': 'unlimited', '1d': 'unlimited' } as const
-    await quota.settings.update({ base: { personal: { write: unlimited }, site: { write: unlimited } } })
+    const names = Object.keys(flatLimits(0, 0)).filter((name) => name.includes('-write-'))
+    await quota.settings.update({ limits: Object.fromEntries(names.map((name) => [name, 'unlimited'])) })
     consume(0)
     consume(1_000)
     quota.peekSync({ subject: 'u', operation: 'write' })
@@ -71,8 +71,8 @@ describe('near limits', () => {
   it('nearLimit thresholds are exact to the hundredth', async () => {
     for (const share of [1, 7, 29, 33, 57, 58, 80, 99, 100]) {
       const { quota, near, consume } = heard([{ share: share / 100 }])
-      await quota.settings.update({ base: { personal: { write: { '1h': 100, '5h': 1_000, '1d': 1_000 } } } })
-      await quota.settings.update({ layers: { site: { enabled: false } } })
+      const limits = { 'personal-write-1h': 100, 'personal-write-5h': 1_000, 'personal-write-1d': 1_000 }
+      await quota.settings.update({ limits, shared: { site: { enabled: false } } })
       let at = 0
       for (let used = 1; used <= 100 && at === 0; used++) {
         consume(1)
@@ -90,31 +90,27 @@ describe('near limits', () => {
     consume(58)
     expect(near).toEqual([])
     consume(1)
-    expect(near).toEqual(['u personal 1h 59/60 {"left":1}'])
+    expect(near).toEqual(['u personal-write-1h 59/60 {"left":1}'])
     await quota.settings.update({ thresholds: [] })
     consume(60, 'v')
     expect(near).toHaveLength(1)
     await quota.settings.update({ thresholds: null })
     consume(30, 'w')
-    expect(near.slice(1)).toEqual(['w personal 1h 30/60 {"share":0.5}'])
+    expect(near.slice(1)).toEqual(['w personal-write-1h 30/60 {"share":0.5}'])
   })
 
   it('nearLimit is emitted for shadowed, calendar and slot limits', async () => {
     const clock = testClock(Date.UTC(2026, 7, 6))
     const policy = definePolicy({
-      windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
-      categories: ['call'],
-      layers: [{ name: 'user' }],
-      operations: { chat: { category: 'call', cost: 10 } },
-      concurrency: { label: 'running', operations: ['chat'] },
-      base: { user: { call: { day: 30, running: 2 } } },
+      limits: {
+        day: { by: 'user', limit: 30, every: 'day', timeZone: 'UTC', shadow: true },
+        running: { by: 'user', concurrency: 2 },
+      },
+      operations: { chat: { cost: 10 } },
     })
     const quota = createQuota({ policy, clock, store: memoryStore({ clock }), calendar: luxonCalendar() })
-    await quota.settings.update({ shadow: { user: ['day'] } })
     const near: string[] = []
-    quota.on('nearLimit', ({ window }) =>
-      near.push(`${window.window} ${window.kind} ${window.used} ${window.enforced}`),
-    )
+    quota.on('nearLimit', ({ limit }) => near.push(`${limit.name} ${limit.kind} ${limit.used} ${limit.enforced}`))
     const chat = { subject: 'u', operation: 'chat', ttlMs: 1_000 } as const
     const first = await quota.reserve(chat)
     expect(near).toEqual([])
@@ -130,33 +126,27 @@ describe('near limits', () => {
     await quota.close()
   })
 
-  it.each([undefined, ['tokens'] as const])(
-    'nearLimit uses separate thresholds for slots and tokens; units: %s',
-    async (units) => {
-      const clock = testClock()
-      const policy = definePolicy({
-        ...(units === undefined ? {} : { units }),
-        windows: [{ label: '1h' }],
-        categories: ['call'],
-        layers: [{ name: 'user' }],
-        operations: { chat: { category: 'call', cost: 10 } },
-        concurrency: { label: 'running', operations: ['chat'] },
-        base: { user: { call: { '1h': 20, running: 2 } } },
-      })
-      const thresholds = [
+  it('nearLimit uses separate thresholds for slots and tokens', async () => {
+    const clock = testClock()
+    const quota = createQuota({
+      unit: 'tokens',
+      limits: { perHour: { by: 'user', limit: 20, per: '1h' }, running: { by: 'user', concurrency: 2 } },
+      operations: { chat: { cost: 10 } },
+      thresholds: [
         { left: 1, unit: 'slots' },
         { left: 10, unit: 'tokens' },
-      ] as const
-      const quota = createQuota({ policy, clock, store: memoryStore({ clock }), thresholds })
-      const near: string[] = []
-      quota.on('nearLimit', ({ window, threshold }) => near.push(`${window.window} ${threshold.unit}`))
-      const reservation = await quota.reserve({ subject: 'u', operation: 'chat' })
-      expect(near).toEqual(['running slots'])
-      await reservation.commit()
-      expect(near).toEqual(['running slots', '1h tokens'])
-      await quota.close()
-    },
-  )
+      ],
+      clock,
+      store: memoryStore({ clock }),
+    })
+    const near: string[] = []
+    quota.on('nearLimit', ({ limit, threshold }) => near.push(`${limit.name} ${threshold.unit}`))
+    const reservation = await quota.reserve({ subject: 'u' })
+    expect(near).toEqual(['running slots'])
+    await reservation.commit()
+    expect(near).toEqual(['running slots', 'perHour tokens'])
+    await quota.close()
+  })
 
   it('nearLimit counts what is final, whatever order reservations are settled in', async () => {
     for (const order of [
@@ -176,7 +166,7 @@ describe('near limits', () => {
       for (const at of order) await open[at]!.commit(12)
       expect(near).toEqual([])
       consume(2)
-      expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+      expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
     }
   })
 
@@ -187,7 +177,7 @@ describe('near limits', () => {
     large.commit(35)
     expect(near).toEqual([])
     small.commit(13)
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
     // The crossing was by one that didn't happen, and the limit was near without it.
     const before = quota.reserveSync({ ...write, subject: 'v', cost: 47 })
     const crossing = quota.reserveSync({ ...write, subject: 'v', cost: 1 })
@@ -195,7 +185,7 @@ describe('near limits', () => {
     crossing.cancel()
     expect(near).toHaveLength(1)
     before.commit()
-    expect(near.slice(1)).toEqual(['v personal 1h 48/60 {"share":0.8}'])
+    expect(near.slice(1)).toEqual(['v personal-write-1h 48/60 {"share":0.8}'])
   })
 
   it('nearLimit ignores reservations whose hold has expired', async () => {
@@ -205,7 +195,29 @@ describe('near limits', () => {
     consume(30)
     expect(near).toEqual([])
     consume(18)
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
+  })
+
+  it('nearLimit is emitted once for a commit above its hold, with or without others that are open', async () => {
+    for (const others of [0, 1]) {
+      const clock = testClock()
+      const quota = createQuota({
+        limits: { perHour: { by: 'user', limit: 60, per: '1h' } },
+        operations: { chat: { cost: 10, overrun: 'charge', maxOverrun: 40 } },
+        clock,
+        store: memoryStore({ clock }),
+      })
+      const near: string[] = []
+      quota.on('nearLimit', ({ limit: { name, used } }) => near.push(`${name} ${used}`))
+      const hold = quota.reserveSync({ subject: 'u', ttlMs: HOUR })
+      const open = Array.from({ length: others }, () => quota.reserveSync({ subject: 'u', ttlMs: HOUR }))
+      await hold.commit(48)
+      await new Promise(setImmediate)
+      expect(near).toEqual([`perHour ${48 + 10 * others}`])
+      for (const each of open) await each.commit()
+      await new Promise(setImmediate)
+      expect(near).toHaveLength(1)
+    }
   })
 
   it('nearLimit is emitted for a hold that was resumed, by the commit', async () => {
@@ -213,16 +225,17 @@ describe('near limits', () => {
     const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 50, ttlMs: HOUR })
     const token = reservation.status === 'reserved' ? reservation.token! : ''
     await (await quota.resume(token)).commit(48)
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
   })
 
   it('nearLimit is emitted once, also when the count reaches its maximum', async () => {
     const { quota, near, consume } = heard()
-    await quota.settings.update({ shadow: { personal: 'all', site: 'all' } })
+    const shadow = Object.fromEntries(Object.keys(flatLimits(0, 0)).map((name) => [name, true]))
+    await quota.settings.update({ shadow })
     consume(48)
-    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
     consume(Number.MAX_SAFE_INTEGER)
     consume(Number.MAX_SAFE_INTEGER)
-    expect(near.filter((each) => each.startsWith('u personal 1h'))).toHaveLength(1)
+    expect(near.filter((each) => each.startsWith('u personal-write-1h'))).toHaveLength(1)
   })
 })

@@ -1,8 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { initialFactor, memoryFactor } from '../src/adaptive.ts'
-import { createQuota, memorySettings, memoryStore, type Quota, type QuotaOptions } from '../src/index.ts'
-import type { AsyncSettingsStore, AsyncStore, FactorStore } from '../src/store.ts'
-import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
+import { type FactorStore, initialFactor, memoryFactor } from '../src/adaptive.ts'
+import { createQuota, memorySettings, memoryStore, type Quota } from '../src/index.ts'
+import type { AsyncSettingsStore, AsyncStore } from '../src/store.ts'
+import {
+  asyncStore,
+  flatLimits,
+  type Gateway,
+  type GatewayOptions,
+  type GatewayQuota,
+  gatewayPolicy,
+  type Operation,
+  testClock,
+} from './support.ts'
 
 const DEADLINE = 200
 /** A timer that fires late looks once more before it gives up. */
@@ -64,21 +73,21 @@ async function timed(call: Promise<unknown>): Promise<{ ms: number; outcome: unk
 }
 
 interface Made {
-  readonly quota: Quota<Operation>
+  readonly quota: GatewayQuota
   readonly counters: Delays
   readonly settings: Delays
   readonly settingsStore: ReturnType<typeof slowSettings>
   readonly store: ReturnType<typeof memoryStore>
 }
 
-function made(options: Partial<QuotaOptions<Operation>> = {}): Made {
+function made(options: Partial<GatewayOptions> = {}): Made {
   const clock = testClock()
   const store = memoryStore({ clock })
   const counters = { ms: 0 }
   const settings = { ms: 0 }
   const settingsStore = slowSettings(settings)
-  const quota = createQuota<Operation>({
-    policy: testPolicy(flatBase(1e6, 1e6)),
+  const quota = createQuota<Operation, Gateway>({
+    policy: gatewayPolicy(flatLimits(1e6, 1e6)),
     clock,
     store: asyncStore(store, () => delayed(counters, () => undefined)),
     settingsStore,
@@ -88,7 +97,7 @@ function made(options: Partial<QuotaOptions<Operation>> = {}): Made {
   return { quota, counters, settings, settingsStore, store }
 }
 
-const calls: readonly (readonly [string, (quota: Quota<Operation>) => Promise<unknown>])[] = [
+const calls: readonly (readonly [string, (quota: GatewayQuota) => Promise<unknown>])[] = [
   ['consume', (quota) => quota.consume(write)],
   ['consume with a signal', (quota) => quota.consume({ ...write, signal: new AbortController().signal })],
   ['reserve', (quota) => quota.reserve(write)],
@@ -130,7 +139,7 @@ describe.each(calls)('%s', (_, call) => {
 })
 
 describe('calls that make no decision', () => {
-  it.each<[string, (quota: Quota<Operation>) => Promise<unknown>]>([
+  it.each<[string, (quota: GatewayQuota) => Promise<unknown>]>([
     ['reset', (quota) => quota.reset('u')],
     ['ready', (quota) => quota.ready()],
     ['settings.get', (quota) => quota.settings.get()],
@@ -171,7 +180,7 @@ describe('late answers', () => {
     engine.counters.ms = 0
     await vi.advanceTimersByTimeAsync(10 * DEADLINE)
     const { outcome: status } = await timed(engine.quota.status('u'))
-    expect(status).toMatchObject({ windows: { write: [{ used: 15 }, {}, {}, {}, {}, {}] } })
+    expect(status).toMatchObject({ limits: { 'personal-write-1h': { used: 15 } } })
   })
 
   it('a call whose settings arrive too late never reaches the counters', async () => {

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { topSubjects } from '../src/top.ts'
 import { randomFrom } from './adaptive/random.ts'
-import { fixture, flatBase, HOUR, testPolicy } from './support.ts'
+import { flatLimits, gateway, gatewayPolicy, HOUR } from './support.ts'
 
 const MINUTE = 60_000
 
 function counted(periodMs = HOUR) {
-  const { quota, clock } = fixture({ policy: testPolicy(flatBase(1_000_000, 1_000_000_000)) })
+  const { quota, clock } = gateway({ policy: gatewayPolicy(flatLimits(1_000_000, 1_000_000_000)) })
   const top = topSubjects({ quota, periodMs, clock })
   const spend = (subject: string, cost: number): void => {
     quota.consumeSync({ subject, operation: 'write', cost })
@@ -126,22 +126,41 @@ describe('top subjects', () => {
 
   it('top subjects include what a commit charges above the reservation', async () => {
     const policy = definePolicy({
-      windows: [{ label: '1h', lengthMs: HOUR }],
-      categories: ['tokens'],
-      layers: [
-        { name: 'team', scope: 'Team', shared: false },
-        { name: 'person', scope: 'Person', shared: false },
-      ],
-      operations: { chat: { category: 'tokens', cost: 10, overrun: 'charge', maxOverrun: 50 } },
-      base: { team: { tokens: { '1h': 100 } }, person: { tokens: { '1h': 100 } } },
+      limits: {
+        ofTeam: { by: 'team', limit: 100, per: '1h' },
+        ofPerson: { by: 'person', limit: 100, per: '1h' },
+      },
+      operations: { chat: { cost: 10, overrun: 'charge', maxOverrun: 50 } },
     })
     const quota = createQuota({ policy, store: memoryStore() })
     const teams = topSubjects({ quota })
     const people = topSubjects({ quota, layer: 'person' })
     const work = await quota.reserve({ subject: { team: 't', person: 'p' }, operation: 'chat', ttlMs: 10_000 })
     await work.commit(17)
-    expect(teams.spent('tokens')).toEqual([{ subject: 't', amount: 17, atLeast: 17 }])
-    expect(people.spent('tokens')).toEqual([{ subject: 'p', amount: 17, atLeast: 17 }])
+    expect(teams.spent('chat')).toEqual([{ subject: 't', amount: 17, atLeast: 17 }])
+    expect(people.spent('chat')).toEqual([{ subject: 'p', amount: 17, atLeast: 17 }])
+  })
+
+  it('operations of a category are counted together, and others by themselves', async () => {
+    const policy = definePolicy({
+      limits: { perHour: { by: 'user', limit: 1_000, per: '1h' } },
+      operations: { add: { category: 'write' }, remove: { category: 'write' }, look: {} },
+    })
+    const quota = createQuota({ policy, store: memoryStore() })
+    const top = topSubjects({ quota })
+    const spend = (subject: string, operation: 'add' | 'remove' | 'look', cost: number) =>
+      quota.consume({ subject, operation, cost })
+    // Of neither operation is it among those listed.
+    for (const operation of ['add', 'remove'] as const) {
+      for (let each = 0; each < 101; each++) await spend(`${operation} ${each}`, operation, 6)
+      await spend('both', operation, 5)
+      await spend('both', operation, 1_001)
+    }
+    await spend('both', 'look', 3)
+    expect(top.spent('write', 1)).toEqual([{ subject: 'both', amount: 10, atLeast: 10 }])
+    expect(top.refused('write')).toEqual([{ subject: 'both', amount: 2, atLeast: 2 }])
+    expect(top.spent('look')).toEqual([{ subject: 'both', amount: 3, atLeast: 3 }])
+    expect(() => top.spent('add')).toThrow('"add" is counted with its category: ask for "write"')
   })
 
   it('topSubjects() rejects invalid options and queries', () => {
@@ -150,7 +169,7 @@ describe('top subjects', () => {
       'invalid options of topSubjects(): layer: no layer of subjects\' own "site"; the policy has personal',
     )
     expect(() => topSubjects({ quota, periodMs: 10 })).toThrow('periodMs')
-    expect(() => top.spent('wirte')).toThrow('no category "wirte"; did you mean "write"?')
+    expect(() => top.spent('wirte')).toThrow('no category or operation "wirte"; did you mean "write"?')
     expect(() => top.spent('write', 101)).toThrow('expected a count from 1 to 100, got 101')
   })
 })
@@ -210,7 +229,7 @@ it('95 of the top 100 of 50,000 users under Zipf are found', () => {
 it('the longest subject names take less than 1 MB and don’t keep their source texts', () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
-  const { quota, clock } = fixture({ policy: testPolicy(flatBase(1_000_000, 1_000_000_000)) })
+  const { quota, clock } = gateway({ policy: gatewayPolicy(flatLimits(1_000_000, 1_000_000_000)) })
   const heap = (): number => {
     gc()
     const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -1,32 +1,33 @@
 import { expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody } from '../src/http.ts'
-import { createQuota, definePolicy, memoryStore, type SubjectSettingsPatch, type SyncQuota } from '../src/index.ts'
+import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import type { SubjectSettingsPatch } from '../src/internal.ts'
 import { testClock } from './support.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 const policy = definePolicy({
-  windows: [{ label: '1h', lengthMs: HOUR }],
-  layers: [{ name: 'user', scope: 'User' }],
-  categories: ['all'],
-  operations: { ask: { category: 'all', cost: 1 } },
-  base: { user: { all: { '1h': 10 } } },
-  plans: { pro: { user: { all: { '1h': 100 } } } },
+  limits: { perHour: { by: 'user', limit: 10, per: '1h' } },
+  plans: { pro: { perHour: 100 } },
 })
 
-type Patch = (now: number) => SubjectSettingsPatch
+type Patch = (now: number) => SubjectSettingsPatch<NonNullable<typeof policy.counting>>
 
 const overridden =
   (limit: number, ms: number): Patch =>
-  (now) => ({ overrides: { all: { '1h': limit } }, until: { overrides: now + ms } })
+  (now) => ({ limits: { perHour: limit }, until: { limits: now + ms } })
+
+const blocked =
+  (ms: number): Patch =>
+  (now) => ({ blocked: true, until: { blocked: now + ms } })
 
 /** A subject that used tokens, then got settings that end. */
 async function refused(used: number, patch: Patch, cost: number, usedUnder?: number) {
   const clock = testClock()
-  const quota = createQuota({ policy, clock, store: memoryStore({ clock }) }) as SyncQuota<'ask'>
-  const ask = (tokens: number) => quota.consumeSync({ subject: 'u', operation: 'ask', cost: tokens })
+  const quota = createQuota({ policy, clock, store: memoryStore({ clock }) })
+  const ask = (requests: number) => quota.consumeSync({ subject: 'u', cost: requests })
   if (used > 0) ask(used)
   await quota.subjects.update('u', patch(clock.now()))
   if (usedUnder !== undefined) ask(usedUnder)
@@ -36,10 +37,12 @@ async function refused(used: number, patch: Patch, cost: number, usedUnder?: num
 }
 
 it.each<[string, Parameters<typeof refused>, number | undefined]>([
-  ['a block for 30 s of a subject that used nothing', [0, overridden(0, 30_000), 1], 30_000],
-  ['a block for 30 s of a subject that used some', [5, overridden(0, 30_000), 1], 30_000],
-  ['a block for a day', [5, overridden(0, DAY), 1], DAY],
-  ['a block for 30 s of a subject that used everything', [10, overridden(0, 30_000), 1], HOUR],
+  ['a block for 30 s of a subject that used nothing', [0, blocked(30_000), 1], 30_000],
+  ['a block for a day of a subject that used everything', [10, blocked(DAY), 1], DAY],
+  ['a limit of 0 for 30 s of a subject that used nothing', [0, overridden(0, 30_000), 1], 30_000],
+  ['a limit of 0 for 30 s of a subject that used some', [5, overridden(0, 30_000), 1], 30_000],
+  ['a limit of 0 for a day', [5, overridden(0, DAY), 1], DAY],
+  ['a limit of 0 for 30 s of a subject that used everything', [10, overridden(0, 30_000), 1], HOUR],
   ['a limit lowered for 30 s', [5, overridden(3, 30_000), 1], 30_000],
   ['a limit lowered for longer than its window', [5, overridden(3, DAY), 1], HOUR],
   ['a cost above a limit that is lowered for a day', [0, overridden(3, DAY), 5], DAY],
@@ -50,11 +53,8 @@ it.each<[string, Parameters<typeof refused>, number | undefined]>([
 ])('%s has a true wait', async (_, given, waitMs) => {
   const { clock, ask, decision } = await refused(...given)
   const cost = given[2]
-  expect([decision.retryable, decision.retryable ? decision.retryAfterMs : undefined]).toEqual([
-    waitMs !== undefined,
-    waitMs,
-  ])
-  expect(decision.binding.retryable).toBe(decision.retryable)
+  expect([decision.retryable, decision.retryAfterMs]).toEqual([waitMs !== undefined, waitMs ?? null])
+  expect(decision.refusedBy.retryable).toBe(decision.retryable)
   if (waitMs === undefined) return
   clock.at += waitMs - 1
   expect(ask(cost).allowed).toBe(false)
@@ -74,23 +74,19 @@ it.each([
 ])('%s, and the wait is true', async (_, first, second, blockedUntil, admittedAt) => {
   const clock = testClock(at(3, 10))
   const monthly = definePolicy({
-    windows: [{ label: 'month', every: 'month', timeZone: 'UTC', anchor: 'subject' }],
-    layers: [{ name: 'user' }],
-    categories: ['all'],
-    operations: { ask: { category: 'all', cost: 1 } },
-    base: { user: { all: { month: 5 } } },
+    limits: { perMonth: { by: 'user', limit: 5, every: 'month', timeZone: 'UTC', anchor: 'subject' } },
   })
   const store = memoryStore({ clock })
-  const quota = createQuota({ policy: monthly, clock, store, calendar: luxonCalendar() }) as SyncQuota<'ask'>
-  const ask = () => quota.consumeSync({ subject: 'u', operation: 'ask', cost: 5 })
+  const quota = createQuota({ policy: monthly, clock, store, calendar: luxonCalendar() })
+  const ask = () => quota.consumeSync({ subject: 'u', cost: 5 })
   await quota.subjects.set('u', { anchor: first })
   expect(ask().allowed).toBe(true)
   await quota.subjects.update('u', { anchor: second ?? null })
   if (blockedUntil !== undefined)
-    await quota.subjects.update('u', { overrides: { all: { month: 0 } }, until: { overrides: blockedUntil } })
+    await quota.subjects.update('u', { limits: { perMonth: 0 }, until: { limits: blockedUntil } })
   const refusal = ask()
   if (refusal.allowed) throw new Error('expected a refusal')
-  expect([refusal.retryable, new Date(clock.at + refusal.retryAfterMs)]).toEqual([true, new Date(admittedAt)])
+  expect([refusal.retryable, new Date(clock.at + (refusal.retryAfterMs ?? 0))]).toEqual([true, new Date(admittedAt)])
   clock.at = admittedAt - 1
   expect(ask().allowed).toBe(false)
   clock.at = admittedAt
@@ -104,4 +100,19 @@ it('the body of a block names when it ends', async () => {
     retryAfterSeconds: 30,
     retryable: true,
   })
+})
+
+it('a bucket that owes more than refills ends with its two lengths, also while some settings of the subject end', async () => {
+  const clock = testClock()
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 10, per: '1m', burst: 4 } }, clock })
+  await quota.subjects.set('u', { until: { limits: clock.at + DAY } })
+  const ask = (cost: number, limit: number) =>
+    quota.consumeSync({ subject: 'u', cost, limits: { api: { limit, burst: limit } } })
+  expect(ask(4, 10).allowed).toBe(true)
+  const refusal = ask(1, 1)
+  expect(refusal).toMatchObject({ allowed: false, retryable: true, retryAfterMs: 120_000 })
+  clock.at += 119_999
+  expect(ask(1, 1).allowed).toBe(false)
+  clock.at += 1
+  expect(ask(1, 1).allowed).toBe(true)
 })

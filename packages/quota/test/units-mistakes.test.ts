@@ -1,33 +1,26 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { describe } from 'vitest'
 import { createQuota, definePolicy } from '../src/index.ts'
-import { SUBJECT, unitsPolicy } from './units-policy.ts'
+import { SUBJECT, unitsPolicy, usd } from './units-policy.ts'
 
 /** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 const quota = createQuota({ policy: unitsPolicy })
 const one = createQuota({
-  policy: definePolicy({
-    windows: [{ label: '1h' }],
-    categories: ['all'],
-    layers: [{ name: 'user' }],
-    operations: { go: { category: 'all', cost: 1 } },
-    base: { user: { all: { '1h': 10 } } },
-  }),
+  limits: { perHour: { by: 'user', limit: 10, of: 'tokens', per: '1h' } },
+  unit: 'tokens',
+  operations: { go: { cost: 1 } },
 })
 
-/** A policy with some members other than {@link unitsPolicy}'s. */
-function policy(members: object): Mistake['make'] {
-  return () => definePolicy({ ...unitsPolicy, ...members } as Anything)
-}
-
-function windows(...members: (object | undefined)[]): Mistake['make'] {
-  return policy({ windows: members })
-}
-
-function operation(members: object): Mistake['make'] {
-  return policy({ operations: { ...unitsPolicy.operations, late: { category: 'chat', ...members } } })
+/** A policy that counts requests, tokens and money, with this operation. */
+function operation(late: object): Mistake['make'] {
+  const limits = {
+    requests: { by: 'user', limit: 5, per: '1m' },
+    tokens: { by: 'user', limit: 5, of: 'tokens', per: '1m' },
+    budget: { by: 'user', limit: usd(5), of: usd, per: '30d' },
+  }
+  return () => definePolicy({ limits, operations: { late } } as Anything)
 }
 
 function cost(given: unknown): Mistake['make'] {
@@ -41,76 +34,10 @@ async function held() {
   return hold
 }
 
-const [requests, tokens, budget] = unitsPolicy.windows
-const COUNTS = 'requests, tokens, microusd'
+const COUNTS = 'requests, tokens, usd'
+const MONEY = 'an amount of money, such as usd(1) of money("USD")'
 
 const ofPolicies: readonly Mistake[] = [
-  {
-    written: 'units: []',
-    make: policy({ units: [] }),
-    code: 'invalid_policy',
-    says: ['units: expected 1 to 8 entries, got 0'],
-  },
-  {
-    written: "units: ['slots', 'two words', 'constructor', 5]",
-    make: policy({ units: ['slots', 'two words', 'constructor', 5] }),
-    code: 'invalid_policy',
-    says: ['units.0: expected', 'other than "slots", got "slots"', 'units.1', 'units.2', 'units.3'],
-  },
-  {
-    written: "units: [{ name: 'microusd', format: { currency: 'dollar', scale: 99 } }, { nmae: 'tokens' }]",
-    make: policy({ units: [{ name: 'microusd', format: { currency: 'dollar', scale: 99 } }, { nmae: 'tokens' }] }),
-    code: 'invalid_policy',
-    says: ['units.0.format.currency: expected a currency', 'units.0.format.scale', 'units.1.nmae: unknown key'],
-  },
-  {
-    written: "units: ['requests', 'tokens', 'requests', ..]",
-    make: policy({ units: ['requests', 'tokens', 'requests', 'microusd'] }),
-    code: 'invalid_policy',
-    says: ['units.2: "requests" appears twice'],
-  },
-  {
-    written: "units: [.., 'bytes'] that no window counts",
-    make: policy({ units: ['requests', 'tokens', 'microusd', 'bytes'] }),
-    code: 'invalid_policy',
-    says: ['units.3: no window counts bytes: give one unit: "bytes"'],
-  },
-  {
-    written: 'a window without unit where there are several',
-    make: windows(requests, { label: 'tokens-1m', per: '1m' }, budget),
-    code: 'invalid_policy',
-    says: [`windows.1.unit: missing; expected one of ${COUNTS}`],
-  },
-  {
-    written: "a window with unit: 'token'",
-    make: windows(requests, { ...tokens, unit: 'token' }, tokens, budget),
-    code: 'invalid_policy',
-    says: ['windows.1.unit: not a unit: "token"; did you mean "tokens"?'],
-  },
-  {
-    written: 'two windows of one label and two units',
-    make: windows(requests, { ...tokens, label: '1m' }, budget),
-    code: 'invalid_policy',
-    says: ['windows: "1m" appears twice'],
-  },
-  {
-    written: "{ label: 'short', per: '1 minute' }",
-    make: windows({ label: 'short', per: '1 minute', unit: 'requests' }, tokens, budget),
-    code: 'invalid_policy',
-    says: ['windows.0.per: expected a time like "30s"', 'got "1 minute"'],
-  },
-  {
-    written: "{ label: 'short', per: '1m', lengthMs: 60_000 }",
-    make: windows({ label: 'short', per: '1m', lengthMs: 60_000, unit: 'requests' }, tokens, budget),
-    code: 'invalid_policy',
-    says: ['windows.0: use one of `per`, `lengthMs` and `every'],
-  },
-  {
-    written: "{ label: 'short' } that says no length",
-    make: windows({ label: 'short', unit: 'requests' }, tokens, budget),
-    code: 'invalid_policy',
-    says: ['windows.0.per: missing; expected a time like "30s"'],
-  },
   {
     written: 'a price that is a number where there are several units',
     make: operation({ cost: 5 }),
@@ -137,21 +64,15 @@ const ofPolicies: readonly Mistake[] = [
   },
   {
     written: "overrun: 'charge' with maxOverrun: 5",
-    make: operation({ cost: { requests: 1 }, overrun: 'charge', maxOverrun: 5 }),
+    make: operation({ overrun: 'charge', maxOverrun: 5 }),
     code: 'invalid_policy',
     says: [`operations.late.maxOverrun: this policy counts ${COUNTS}: write { tokens: 5 }`],
   },
   {
     written: "overrun: 'charge' with maxOverrun: { tokens: 5 }",
-    make: operation({ cost: { requests: 1 }, overrun: 'charge', maxOverrun: { tokens: 5 } }),
+    make: operation({ overrun: 'charge', maxOverrun: { tokens: 5 } }),
     code: 'invalid_policy',
-    says: ['operations.late.maxOverrun.requests: missing', 'operations.late.maxOverrun.microusd: missing'],
-  },
-  {
-    written: 'a limit of money that is no whole number',
-    make: policy({ base: { ...unitsPolicy.base, user: { chat: { ...unitsPolicy.base.user.chat, budget: 0.05 } } } }),
-    code: 'invalid_policy',
-    says: ['base.user.chat.budget: expected a whole number of microusd from 0', 'got 0.05'],
+    says: ['operations.late.maxOverrun.usd: missing; this unit has limits: use 0 to charge no overrun'],
   },
   {
     written: 'createQuota({ policy, thresholds: [{ left: 5 }] })',
@@ -197,6 +118,12 @@ const ofRequests: readonly Mistake[] = [
     make: cost({ tokens: amount }),
     code: 'invalid_cost',
     says: ['cost.tokens: expected a whole number of tokens, 0 or more, got', `the policy counts ${COUNTS}`],
+  })),
+  ...[1, '1', { EUR: '1.00' }].map((amount) => ({
+    written: `cost: { usd: ${JSON.stringify(amount)} }`,
+    make: cost({ usd: amount }),
+    code: 'invalid_cost',
+    says: [`cost.usd: expected ${MONEY}, got`],
   })),
   {
     written: 'cost: { token: 5 } where the policy counts tokens alone',

@@ -1,46 +1,40 @@
-import { type DefinedPolicy, definePolicy, type UnitsOf } from '../src/index.ts'
+import { definePolicy, type Money, money, type Policy } from '../src/index.ts'
+import type { CountingOf } from '../src/internal.ts'
+
+export const usd: Money<'usd'> = money('USD')
+
+/** Tokens, and micro-dollars. */
+export function spent(tokens: number, micro: number): { tokens: number; usd: ReturnType<typeof usd> } {
+  return { tokens, usd: usd.millionths(micro) }
+}
+
+type Limits = `${'user' | 'team' | 'service'}-${'1m' | 'tokens' | 'budget'}` | 'user-running'
 
 /** Requests and tokens a minute, money a month: a user, a team, everybody. */
-export const unitsPolicy: DefinedPolicy<
+export const unitsPolicy: Policy<
   'complete' | 'list' | 'late' | 'fitted' | 'agent',
-  'chat',
-  'user' | 'team' | 'service',
-  '1m' | 'tokens-1m' | 'budget',
-  'running',
-  UnitsOf<'requests' | 'tokens' | 'microusd'>
+  CountingOf<Limits, 'user' | 'team', 'service', 'tokens', 'usd', never, 'requests', 'pro'>
 > = definePolicy({
-  units: ['requests', 'tokens', { name: 'microusd', format: { currency: 'USD', scale: 6 } }],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens-1m', per: '1m', unit: 'tokens' },
-    { label: 'budget', per: '30d', unit: 'microusd' },
-  ],
-  categories: ['chat'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'service', shared: true }],
+  limits: {
+    'user-1m': { by: 'user', limit: 5, per: '1m' },
+    'user-tokens': { by: 'user', limit: 10_000, of: 'tokens', per: '1m' },
+    'user-budget': { by: 'user', limit: usd(0.05), of: usd, per: '30d' },
+    'user-running': { by: 'user', concurrency: 2, for: 'agent' },
+    'team-1m': { by: 'team', limit: 8, per: '1m' },
+    'team-tokens': { by: 'team', limit: 15_000, of: 'tokens', per: '1m' },
+    'team-budget': { by: 'team', limit: usd(0.08), of: usd, per: '30d' },
+    'service-1m': { shared: 'service', limit: 100, per: '1m' },
+    'service-tokens': { shared: 'service', limit: 200_000, of: 'tokens', per: '1m' },
+    'service-budget': { shared: 'service', limit: 'unlimited', of: usd, per: '30d' },
+  },
   operations: {
-    complete: { category: 'chat', cost: { requests: 1, tokens: 2_000, microusd: 9_000 } },
-    list: { category: 'chat', cost: { requests: 1 } },
-    late: {
-      category: 'chat',
-      cost: { requests: 1, tokens: 1_000, microusd: 3_000 },
-      overrun: 'charge',
-      maxOverrun: { requests: 0, tokens: 5_000, microusd: 20_000 },
-    },
-    fitted: {
-      category: 'chat',
-      cost: { requests: 1 },
-      overrun: 'fit',
-      maxOverrun: { requests: 0, tokens: 100_000, microusd: 1_000_000 },
-    },
-    agent: { category: 'chat', cost: { requests: 1, tokens: 1_000 } },
+    complete: { cost: spent(2_000, 9_000) },
+    list: {},
+    late: { cost: spent(1_000, 3_000), overrun: 'charge', maxOverrun: spent(5_000, 20_000) },
+    fitted: { overrun: 'fit', maxOverrun: spent(100_000, 1_000_000) },
+    agent: { cost: { tokens: 1_000 } },
   },
-  concurrency: { label: 'running', operations: ['agent'] },
-  base: {
-    user: { chat: { '1m': 5, 'tokens-1m': 10_000, budget: 50_000, running: 2 } },
-    team: { chat: { '1m': 8, 'tokens-1m': 15_000, budget: 80_000 } },
-    service: { chat: { '1m': 100, 'tokens-1m': 200_000, budget: 'unlimited' } },
-  },
-  plans: { pro: { user: { chat: { 'tokens-1m': 12_000 } } } },
+  plans: { pro: { 'user-tokens': 12_000 } },
 })
 
 export const SUBJECT: { readonly user: string; readonly team: string } = { user: 'ann', team: 'blue' }

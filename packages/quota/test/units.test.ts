@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cellOfIdentity, cellsIn, named, SLOTS, slotsCell, windowCell } from '../src/internal.ts'
 import { costText } from '../src/policy/units.ts'
-import { cellOfIdentity, cellsIn, named, SLOTS, slotsCell, windowCell } from '../src/store.ts'
 import { amountsIn } from '../src/windows/units.ts'
 
 const CALENDAR = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' } as const

@@ -9,7 +9,6 @@ import {
   memoryStore,
   QuotaError,
   type QuotaOptions,
-  simpleQuota,
 } from '../src/index.ts'
 import type { AsyncSettingsStore, QuotaStore } from '../src/store.ts'
 import { waitingQueue } from '../src/waiting.ts'
@@ -18,23 +17,13 @@ import { FakeTime } from './waiting/fake-time.ts'
 
 /** Work with slots, and calls with tokens, on the same requests a second. */
 const POLICY = definePolicy({
-  units: ['requests', 'tokens'],
-  windows: [
-    { label: '1s', lengthMs: 1_000, unit: 'requests' },
-    { label: 't1s', lengthMs: 1_000, unit: 'tokens' },
-  ],
-  categories: ['api'],
-  layers: [{ name: 'user' }, { name: 'service', shared: true }],
-  operations: {
-    list: { category: 'api', cost: { requests: 1 } },
-    call: { category: 'api', cost: { requests: 1, tokens: 10 } },
-    work: { category: 'api', cost: { requests: 1 } },
+  limits: {
+    perSecond: { by: 'user', limit: 3, per: '1s' },
+    running: { by: 'user', concurrency: 1, for: 'work' },
+    service: { shared: 'service', limit: 100, per: '1s' },
+    tokens: { shared: 'service', limit: 30, of: 'tokens', per: '1s' },
   },
-  concurrency: { label: 'running', operations: ['work'] },
-  base: {
-    user: { api: { '1s': 3, t1s: 'unlimited', running: 1 } },
-    service: { api: { '1s': 100, t1s: 30 } },
-  },
+  operations: { list: {}, call: { cost: { tokens: 10 } }, work: {} },
 })
 
 function engine(options: Pick<QuotaOptions, 'store' | 'settingsStore'> = {}) {
@@ -158,6 +147,25 @@ describe('the waiting queue', () => {
     await expect(Promise.all([quota.close(), waits])).rejects.toMatchObject({ code: 'quota_closed' })
   })
 
+  it('a request that waits for a limit of some operations holds up none that the limit doesn’t count', async () => {
+    const quota = createQuota({
+      logger: false,
+      limits: {
+        perSecond: { by: 'user', limit: 9, per: '1s' },
+        writes: { by: 'user', limit: 1, per: '1s', for: 'save' },
+      },
+      operations: { look: {}, save: {} },
+    })
+    const queue = waitingQueue(quota)
+    await queue.reserve({ subject: 'ada', operation: 'save' })
+    const save = queue.reserve({ subject: 'ada', operation: 'save' })
+    expect(await statusOf(queue.reserve({ subject: 'ada', operation: 'look' }))).toBe('reserved')
+    expect(await statusOf(save)).toBe('open')
+    queue.close()
+    await expect(save).rejects.toMatchObject({ code: 'quota_closed' })
+    await quota.close()
+  })
+
   it('the queue serves higher priorities first, up to their head start', async () => {
     const quota = engine()
     const queue = waitingQueue(quota, { headStartMs: 100 })
@@ -204,10 +212,10 @@ describe('requests that can’t be served', () => {
     await queue.reserve(work)
     const waits = queue.reserve({ ...work, maxWaitMs: 700 })
     await vi.advanceTimersByTimeAsync(700)
-    expect(await waits).toMatchObject({ reason: 'timeout', decision: { binding: { window: 'running' } } })
+    expect(await waits).toMatchObject({ reason: 'timeout', decision: { refusedBy: { name: 'running' } } })
     expect(ends).toEqual([
-      { category: 'api', size: 1 },
-      { category: 'api', outcome: 'timeout', waitedMs: 700, size: 0 },
+      { operation: 'work', size: 1 },
+      { operation: 'work', outcome: 'timeout', waitedMs: 700, size: 0 },
     ])
     await quota.close()
   })
@@ -246,11 +254,8 @@ describe('requests that can’t be served', () => {
 
 describe('requests of several sizes at a bucket', () => {
   const BUCKET = definePolicy({
-    windows: [{ label: 'pace', lengthMs: 10_000, burst: 10 }],
-    categories: ['api'],
-    layers: [{ name: 'user' }],
-    operations: { call: { category: 'api', cost: 1 } },
-    base: { user: { api: { pace: 10 } } },
+    limits: { pace: { by: 'user', limit: 10, per: '10s', burst: 10 } },
+    operations: { call: {} },
   })
   const call = { subject: 'ada', operation: 'call' } as const
 
@@ -378,7 +383,7 @@ describe('wake-ups of the queue', () => {
     quota.on('freed', (each) => freed.push(each))
     await vi.advanceTimersByTimeAsync(61_000)
     expect(await statusOf(waits)).toBe('reserved')
-    expect(freed).toEqual([{ category: 'api', subject: undefined }])
+    expect(freed).toEqual([{ subject: undefined }])
     await quota.close()
   })
 
@@ -398,7 +403,7 @@ describe('wake-ups of the queue', () => {
     const call = { subject: 'ada', operation: 'call', cost: { tokens: 30 } } as const
     await queue.reserve(call)
     const waits = queue.reserve(call)
-    await quota.settings.update({ layers: { service: { multiplier: 2 } } } as never)
+    await quota.settings.update({ shared: { service: { multiplier: 2 } } })
     expect(await statusOf(waits)).toBe('reserved')
     await quota.close()
   })
@@ -418,11 +423,8 @@ describe('wake-ups of the queue', () => {
 
 describe('what another process gives back', () => {
   const HOURS = definePolicy({
-    windows: [{ label: '1h' }],
-    categories: ['api'],
-    layers: [{ name: 'user' }],
-    operations: { call: { category: 'api', cost: 1 } },
-    base: { user: { api: { '1h': 10 } } },
+    limits: { perHour: { by: 'user', limit: 10, per: '1h' } },
+    operations: { call: {} },
   })
   const call = { subject: 'ada', operation: 'call' } as const
   const hopes = { ...call, maxWaitMs: 1_800_000, expectGiveBacks: true } as const
@@ -509,7 +511,7 @@ describe('prices in the queue', () => {
     const call = queue.reserve({ subject: 'bob', operation: 'call' })
     await vi.advanceTimersByTimeAsync(0)
     // It costs no tokens any more, and so waits for none.
-    await quota.settings.update({ prices: { call: { tokens: 0 } } } as never)
+    await quota.settings.update({ prices: { call: { tokens: 0 } } })
     expect(await statusOf(call)).toBe('reserved')
     await quota.close()
   })
@@ -574,19 +576,19 @@ describe('the queue without its store', () => {
 
 describe('waitingQueue()', () => {
   it('waitingQueue() requires an engine and rejects invalid options', () => {
-    const quota = simpleQuota({ limit: 1, per: '1s' })
+    const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } } })
     expect(() => waitingQueue({} as never)).toThrow(/expected an engine/)
     expect(() => waitingQueue(quota, { maxWaiting: -1 })).toThrow(/maxWaiting: expected a whole number from 0/)
     expect(() => waitingQueue(quota, { concurrency: 2 } as never)).toThrow(/slots are `concurrency` of the policy/)
   })
 
   it('waitingQueue() allows one open queue per engine', async () => {
-    const quota = simpleQuota({ limit: 1, per: '1s' })
+    const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1s' } } })
     const queue = waitingQueue(quota)
     expect(() => waitingQueue(quota)).toThrow(QuotaError)
     expect(() => waitingQueue(quota)).toThrow(/this engine has a queue/)
     queue.close()
-    await expect(queue.reserve({ subject: 'u' } as never)).rejects.toMatchObject({ code: 'quota_closed' })
+    await expect(queue.reserve({ subject: 'u' })).rejects.toMatchObject({ code: 'quota_closed' })
     waitingQueue(quota).close()
     await quota.close()
   })

@@ -1,35 +1,39 @@
-import { CATEGORIES, costsOf, countedIn, type Limits, type Operation, type Scenario, teamOf } from './scenario.ts'
+import {
+  costsOf,
+  countedIn,
+  isFree,
+  limitName,
+  type Operation,
+  type Scenario,
+  teamOf,
+  type Unit,
+  usedCategories,
+} from './scenario.ts'
 
-/** A scenario as a program that runs as it is: the policy, and requests of one subject until one is refused. */
+/** A scenario as a program that runs as it is: its engine, and requests of one subject until one is refused. */
 export function codeOf(scenario: Scenario): string {
-  const { windows, units, bursts, operations, team, site, streams } = scenario
+  const { operations, user, team, site, streams } = scenario
   const stream = streams[0]
   const asked = operations[stream?.operation ?? 0]?.name ?? ''
   const name = stream?.subject ?? ''
-  const subject = team === null ? quoted(name) : `{ personal: ${quoted(name)}, team: ${quoted(teamOf(name))} }`
-  return `import {
-  createQuota,
-  definePolicy,
-  quotaExceededBody,
-} from '@scoregw/quota'
+  const subject = team === null ? quoted(name) : `{ user: ${quoted(name)}, team: ${quoted(teamOf(name))} }`
+  const limits = [
+    ...limitTexts(scenario, 'by', 'user', user),
+    ...limitTexts(scenario, 'by', 'team', team),
+    ...limitTexts(scenario, 'shared', 'site', site),
+  ]
+  const hasMoney = countedIn(scenario).includes('cents')
+  return `import { createQuota${hasMoney ? ', money' : ''} } from '@scoregw/quota'
+import { quotaExceededBody } from '@scoregw/quota/http'
 
-const policy = definePolicy({${unitsText(scenario)}
-  windows: [
-${windows.map((label, at) => `    { label: ${quoted(label)}${countedIn(scenario).length === 1 ? '' : `, unit: '${units[at]}'`}${bursts[at] ? `, burst: { share: ${bursts[at]} }` : ''} },`).join('\n')}
-  ],
-  categories: ['read', 'write'],
-  layers: [
-    { name: 'personal' },${team === null ? '' : "\n    { name: 'team' },"}${site === null ? '' : "\n    { name: 'site', shared: true },"}
-  ],
-  operations: {
-${operations.map((each) => entry(4, keyOf(each.name), [`category: '${each.category}'`, `cost: ${costText(scenario, each)}`])).join('\n')}
+${hasMoney ? "const usd = money('USD')\n" : ''}const quota = createQuota({
+  limits: {
+${limits.join('\n')}
   },
-  base: {
-${layerText('personal', windows, scenario.personal)}${team === null ? '' : `\n${layerText('team', windows, team)}`}${site === null ? '' : `\n${layerText('site', windows, site)}`}
+  operations: {
+${operations.map((each) => operationText(scenario, each)).join('\n')}
   },
 })
-
-const quota = createQuota({ policy })
 const request = {
   subject: ${subject},
   operation: ${quoted(asked)},
@@ -46,12 +50,32 @@ await quota.close()
 `
 }
 
-function layerText(name: string, windows: readonly string[], limits: Limits): string {
-  const ofCategory = (category: 'read' | 'write'): string => {
-    const entries = windows.map((label, index) => `${keyOf(label)}: ${limitText(limits[category][index] ?? null)}`)
-    return entry(6, category, entries)
-  }
-  return `    ${name}: {\n${CATEGORIES.map(ofCategory).join('\n')}\n    },`
+function limitTexts(scenario: Scenario, whose: 'by' | 'shared', layer: string, limits: Scenario['team']): string[] {
+  const { windows, units, bursts } = scenario
+  if (limits === null) return []
+  return usedCategories(scenario).flatMap((category) =>
+    windows.map((per, at) => {
+      const unit = units[at] ?? 'tokens'
+      const limit = limits[category][at] ?? null
+      return entry(4, quoted(limitName(layer, category, per)), [
+        `${whose}: '${layer}'`,
+        `limit: ${limit === null ? "'unlimited'" : amountText(unit, limit)}`,
+        ...(unit === 'requests' ? [] : [`of: ${unit === 'cents' ? 'usd' : quoted(unit)}`]),
+        `per: '${per}'`,
+        ...(bursts[at] ? [`burst: { share: ${bursts[at]} }`] : []),
+        `for: '${category}'`,
+      ])
+    }),
+  )
+}
+
+function operationText(scenario: Scenario, operation: Operation): string {
+  const { name, category } = operation
+  if (isFree(scenario, operation)) return entry(4, keyOf(name), [`category: '${category}'`, 'free: true'])
+  const costs = Object.entries(costsOf(scenario, operation)).filter(([unit]) => unit !== 'requests')
+  const texts = costs.map(([unit, cost]) => `${unit === 'cents' ? 'usd' : unit}: ${amountText(unit as Unit, cost)}`)
+  const members = texts.length === 0 ? [] : [`cost: { ${texts.join(', ')} }`]
+  return entry(4, keyOf(name), [`category: '${category}'`, ...members])
 }
 
 /** A member that is an object: on one line where that fits into 72 columns. */
@@ -62,25 +86,8 @@ function entry(indent: number, key: string, members: readonly string[]): string 
   return `${margin}${key}: {\n${members.map((each) => `${margin}  ${each},`).join('\n')}\n${margin}},`
 }
 
-/** Tokens alone need not be named. */
-function unitsText(scenario: Scenario): string {
-  const units = countedIn(scenario)
-  if (units.every((unit) => unit === 'tokens')) return ''
-  const entries = units.map((unit) =>
-    unit === 'cents' ? "{ name: 'cents', format: { currency: 'USD', scale: 2 } }" : quoted(unit),
-  )
-  return `\n  units: [\n${entries.map((each) => `    ${each},\n`).join('')}  ],`
-}
-
-/** Of one unit, a number. */
-function costText(scenario: Scenario, operation: Operation): string {
-  const costs = Object.entries(costsOf(scenario, operation))
-  if (costs.length === 1) return digits(costs[0]?.[1] ?? 0)
-  return `{ ${costs.map(([unit, amount]) => `${unit}: ${digits(amount)}`).join(', ')} }`
-}
-
-function limitText(limit: number | null): string {
-  return limit === null ? "'unlimited'" : digits(limit)
+function amountText(unit: Unit, amount: number): string {
+  return unit === 'cents' ? `usd(${amount / 100})` : digits(amount)
 }
 
 /** A number with `_` between its thousands, as the rest of the documentation writes it. */

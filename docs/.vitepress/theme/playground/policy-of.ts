@@ -1,52 +1,49 @@
-import type { Limit, Policy, SeveralUnits, Subject } from '@scoregw/quota'
-import {
-  CATEGORIES,
-  CENTS,
-  costsOf,
-  countedIn,
-  LENGTHS_MS,
-  type Limits,
-  type Scenario,
-  teamOf,
-  type Unit,
-} from './scenario.ts'
-
-/** Whatever its windows count. */
-export type Counted = SeveralUnits<Unit>
+import { type Policy, parsePolicy, type Subject } from '@scoregw/quota'
+import { costsOf, isFree, limitName, type Scenario, teamOf, type Unit, usedCategories } from './scenario.ts'
 
 /** A scenario as the policy of an engine. */
-export function policyOf(scenario: Scenario): Policy<string, Counted> {
-  const { windows, units, bursts, personal, team, site, operations } = scenario
-  return {
-    units: countedIn(scenario).map((unit) => (unit === 'cents' ? CENTS : unit)),
-    windows: windows.map((label, at) => {
-      const burst = bursts[at] ? { burst: { share: bursts[at] } } : {}
-      return { label, lengthMs: LENGTHS_MS[label] ?? 0, unit: units[at], ...burst }
-    }),
-    categories: CATEGORIES,
-    layers: [
-      { name: 'personal', scope: 'personal', shared: false },
-      ...(team === null ? [] : [{ name: 'team', scope: 'team', shared: false }]),
-      ...(site === null ? [] : [{ name: 'site', scope: 'site', shared: true }]),
-    ],
+export function policyOf(scenario: Scenario): Policy {
+  const { operations } = scenario
+  const limits = [
+    ...limitsOf(scenario, { by: 'user' }, scenario.user),
+    ...limitsOf(scenario, { by: 'team' }, scenario.team),
+    ...limitsOf(scenario, { shared: 'site' }, scenario.site),
+  ]
+  return parsePolicy({
+    limits: Object.fromEntries(limits),
     operations: Object.fromEntries(
-      operations.map((each) => [each.name, { category: each.category, cost: costsOf(scenario, each) }]),
+      operations.map((each) => {
+        const cost = Object.entries(costsOf(scenario, each)).map(([unit, amount]) => amountOf(unit as Unit, amount))
+        return [each.name, { category: each.category, cost: Object.fromEntries(cost), free: isFree(scenario, each) }]
+      }),
     ),
-    base: {
-      personal: baseOf(windows, personal),
-      ...(team === null ? {} : { team: baseOf(windows, team) }),
-      ...(site === null ? {} : { site: baseOf(windows, site) }),
-    },
-  }
+  })
 }
 
 /** Who pays for what a person asks. */
 export function subjectOf({ team }: Scenario, name: string): Subject {
-  return team === null ? name : { personal: name, team: teamOf(name) }
+  return team === null ? name : { user: name, team: teamOf(name) }
 }
 
-function baseOf(windows: readonly string[], limits: Limits): Record<string, Record<string, Limit>> {
-  const ofCategory = (values: Limits['read']): Record<string, Limit> =>
-    Object.fromEntries(windows.map((label, index) => [label, values[index] ?? 'unlimited']))
-  return { read: ofCategory(limits.read), write: ofCategory(limits.write) }
+type Whose = { readonly by: string; readonly shared?: undefined } | { readonly shared: string; readonly by?: undefined }
+
+function limitsOf(scenario: Scenario, whose: Whose, limits: Scenario['team']) {
+  const { windows, units, bursts } = scenario
+  if (limits === null) return []
+  return usedCategories(scenario).flatMap((category) =>
+    windows.map((per, at) => {
+      const [of, limit] = amountOf(units[at] ?? 'tokens', limits[category][at] ?? 'unlimited')
+      const burst = bursts[at] ? { burst: { share: bursts[at] } } : {}
+      return [
+        limitName(whose.by ?? whose.shared, category, per),
+        { ...whose, limit, of, per, for: category, ...burst },
+      ] as const
+    }),
+  )
+}
+
+/** An amount in a unit of the policy, which counts cents as money. */
+function amountOf(unit: Unit, amount: number | 'unlimited') {
+  if (unit !== 'cents') return [unit, amount] as const
+  return ['usd', amount === 'unlimited' ? amount : { USD: (amount / 100).toFixed(2) }] as const
 }

@@ -31,8 +31,6 @@ export type Category = (typeof CATEGORIES)[number]
 /** What a window may count. */
 export const UNITS = ['tokens', 'requests', 'cents'] as const
 export type Unit = (typeof UNITS)[number]
-/** How cents are shown. */
-export const CENTS = { name: 'cents', format: { currency: 'USD', scale: 2 } } as const
 
 export const MOST = {
   windows: 3,
@@ -71,14 +69,17 @@ export const scenarioSchema = v.pipe(
     /** The burst of each. Older addresses have none: windows. */
     bursts: v.optional(v.pipe(v.array(v.picklist(BURSTS)), v.maxLength(MOST.windows)), []),
     /** Limits by category, one a window; `null`: unlimited. */
-    personal: limits,
+    user: limits,
     /** Of each team, and of all subjects together; `null`: there is no such layer. Older addresses have no team. */
     team: v.optional(v.nullable(limits), null),
     site: v.nullable(limits),
     operations: v.pipe(
       v.array(
         v.strictObject({
-          name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,32}$/, 'a name is 1 to 32 of A-Z a-z 0-9 _ . : -')),
+          name: v.pipe(
+            v.string(),
+            v.regex(/^(?!__proto__$)[A-Za-z0-9_.:-]{1,32}$/, 'a name is 1 to 32 of A-Z a-z 0-9 _ . : -'),
+          ),
           category: v.picklist(CATEGORIES),
           /** In tokens. */
           cost: price,
@@ -88,6 +89,10 @@ export const scenarioSchema = v.pipe(
       v.minLength(1),
       v.maxLength(MOST.operations),
       v.check((all) => unique(all.map(({ name }) => name)), 'two operations have the same name'),
+      v.check(
+        (all) => all.every(({ name, category }) => name === category || !CATEGORIES.some((each) => each === name)),
+        'an operation that is named like a category is in it',
+      ),
     ),
     /** Who requests what, how often. */
     streams: v.pipe(
@@ -112,8 +117,8 @@ export const scenarioSchema = v.pipe(
     'a stream asks for an operation that is there',
   ),
   v.check(
-    ({ windows, personal, team, site }) =>
-      [personal, team ?? personal, site ?? personal].every((table) =>
+    ({ windows, user, team, site }) =>
+      [user, team ?? user, site ?? user].every((table) =>
         CATEGORIES.every((each) => table[each].length === windows.length),
       ),
     'there is one limit for each window',
@@ -127,7 +132,7 @@ export const scenarioSchema = v.pipe(
 
 export type Scenario = v.InferOutput<typeof scenarioSchema>
 export type Operation = Scenario['operations'][number]
-export type Limits = Scenario['personal']
+export type Limits = Scenario['user']
 export type Stream = Scenario['streams'][number]
 
 /** What a scenario lacks, in words; `undefined` when it can be played. */
@@ -138,6 +143,11 @@ export function faultOf(scenario: unknown): string | undefined {
 
 export const SUBJECTS = ['ann', 'bob', 'cleo', 'dan'] as const
 
+/** The categories that have operations. Limits of others count nothing. */
+export function usedCategories({ operations }: Scenario): Category[] {
+  return CATEGORIES.filter((each) => operations.some(({ category }) => category === each))
+}
+
 /** The units that the windows of a scenario count. */
 export function countedIn({ units }: Scenario): Unit[] {
   return UNITS.filter((unit) => units.includes(unit))
@@ -147,6 +157,16 @@ export function countedIn({ units }: Scenario): Unit[] {
 export function costsOf(scenario: Scenario, { cost, cents }: Operation): Partial<Record<Unit, number>> {
   const all = { tokens: cost, requests: 1, cents }
   return Object.fromEntries(countedIn(scenario).map((unit) => [unit, all[unit]]))
+}
+
+/** Whether an operation costs nothing of what the windows count. */
+export function isFree(scenario: Scenario, operation: Operation): boolean {
+  return Object.values(costsOf(scenario, operation)).every((amount) => amount === 0)
+}
+
+/** The name of a limit: whose it is, what it counts, and for how long. */
+export function limitName(whose: string, category: Category, per: string): string {
+  return `${whose}-${category}-${per}`
 }
 
 /** The team that a person is in. */
@@ -160,7 +180,7 @@ export function defaultScenario(): Scenario {
     windows: ['1h', '5h', '1d'],
     units: ['tokens', 'tokens', 'requests'],
     bursts: [0, 0, 0],
-    personal: { read: [120, 400, 1_200], write: [60, 200, 600] },
+    user: { read: [120, 400, 1_200], write: [60, 200, 600] },
     team: { read: [300, 1_000, 3_000], write: [150, 500, 1_500] },
     site: { read: [3_000, 10_000, 36_000], write: [1_500, 5_000, 18_000] },
     operations: [

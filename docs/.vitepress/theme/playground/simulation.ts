@@ -3,10 +3,11 @@ import {
   type Decision,
   type MemoryStore,
   memoryStore,
+  type QuotaStatus,
   type RefusedDecision,
   type SyncQuota,
 } from '@scoregw/quota'
-import { type Counted, policyOf, subjectOf } from './policy-of.ts'
+import { policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 
 /** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for all subjects. */
@@ -35,8 +36,8 @@ export interface Level {
 export interface View {
   /** Epoch milliseconds of the playground's clock. */
   readonly now: number
-  /** The windows of one subject and of all subjects, by category. */
-  readonly windows: ReturnType<SyncQuota<string, Counted>['statusSync']>['windows']
+  /** The limits of one subject and of all subjects, by name. */
+  readonly limits: QuotaStatus['limits']
   /** Stretches of `columnMs` with requests, oldest first. */
   readonly columns: readonly Column[]
   /** How the bucket emptied and filled again, oldest first; empty where there is no bucket. */
@@ -48,7 +49,7 @@ export interface View {
   readonly admitted: number
   readonly refused: number
   /** The last one, if there was any. */
-  readonly refusal: RefusedDecision<Counted> | undefined
+  readonly refusal: RefusedDecision | undefined
   /** Who got it. */
   readonly asker: string
 }
@@ -57,7 +58,7 @@ export interface View {
 export class Simulation {
   #now = BEGINNING
   #store: MemoryStore
-  #quota: SyncQuota<string, Counted>
+  #quota: SyncQuota
   #scenario: Scenario
   /** Of each subject's stream, which part of the way to its next request is over, 0 to 1. */
   readonly #progress = new Map<string, number>()
@@ -68,7 +69,7 @@ export class Simulation {
   #levels: Level[] = []
   #levelsOf = ''
   #columnMs: number
-  #refusal: RefusedDecision<Counted> | undefined
+  #refusal: RefusedDecision | undefined
   #asker = ''
   #admitted = 0
   #refused = 0
@@ -83,13 +84,13 @@ export class Simulation {
 
   readonly #clock = { now: (): number => this.#now }
 
-  /** What there is to see now, with the windows of this subject. */
+  /** What there is to see now, with the limits of this subject. */
   look(subject: string): View {
-    const { windows } = this.#quota.statusSync(subjectOf(this.#scenario, subject))
-    this.#level(subject, windows)
+    const { limits } = this.#quota.statusSync(subjectOf(this.#scenario, subject))
+    this.#level(subject, limits)
     return {
       now: this.#now,
-      windows,
+      limits,
       columns: this.#columns,
       levels: this.#levels,
       column: this.#column(),
@@ -147,7 +148,7 @@ export class Simulation {
   }
 
   /** One request, now. */
-  ask(subject: string, operation: number): Decision<Counted> {
+  ask(subject: string, operation: number): Decision {
     const name = this.#scenario.operations[operation]?.name ?? ''
     const decision = this.#quota.consumeSync({ subject: subjectOf(this.#scenario, subject), operation: name })
     if (!decision.allowed) {
@@ -161,11 +162,12 @@ export class Simulation {
   }
 
   /** Of the category in which the subject's stream asks. */
-  #level(subject: string, windows: View['windows']): void {
+  #level(subject: string, limits: View['limits']): void {
     const { streams, operations } = this.#scenario
     const { operation = 0 } = streams.find((each) => each.subject === subject) ?? {}
-    const bucket = windows[operations[operation]?.category ?? 'read']?.find(({ kind }) => kind === 'bucket')
-    const key = `${subject} ${bucket?.category} ${bucket?.window}`
+    const category = operations[operation]?.category ?? 'read'
+    const bucket = Object.values(limits).find((each) => each?.kind === 'bucket' && each.name.includes(`-${category}-`))
+    const key = `${subject} ${bucket?.name}`
     if (key !== this.#levelsOf) this.#levels = []
     this.#levelsOf = key
     if (bucket === undefined || bucket.burst === 'unlimited') return
@@ -179,7 +181,7 @@ export class Simulation {
     return Math.floor((this.#now - BEGINNING) / this.#columnMs)
   }
 
-  #engine(): SyncQuota<string, Counted> {
+  #engine(): SyncQuota {
     return createQuota({ policy: policyOf(this.#scenario), store: this.#store, clock: this.#clock })
   }
 

@@ -1834,7 +1834,7 @@ export interface components {
                     status: number;
                     /** @description The response's `error`; `null`: none. */
                     error: string | null;
-                    /** @description The limit that refused it; `null`: none. */
+                    /** @description The limit that refused it; `null`: none, or one that is no longer there. */
                     refusal: {
                         scope: string;
                         window: string;
@@ -2313,10 +2313,8 @@ export interface components {
             refusals: {
                 userId: string;
                 operation: string;
-                category: string;
-                layer: string;
-                scope: string;
-                window: string;
+                /** @description The limit's name, for example `personal-read-1h`. */
+                name: string;
                 /** @description The limit at the last refusal, in tokens. So are `used` and `requested`. */
                 limit: number;
                 used: number;
@@ -2413,28 +2411,20 @@ export interface components {
                 /** Format: date-time */
                 since: string;
                 limits: {
-                    layer: string;
-                    scope: string;
-                    category: string;
-                    window: string;
+                    /** @description For example `personal-read-1h`. */
+                    name: string;
                     count: number;
                 }[];
                 degraded: number;
             };
             /** @description Shared limits, of all processes; `null`: the counters are unavailable. */
             shared: {
-                layer: string;
-                scope: string;
-                category: string;
-                window: string;
-                /** @enum {string} */
-                kind: "rolling" | "calendar" | "bucket" | "concurrency";
+                /** @description For example `personal-read-1h`. */
+                name: string;
                 limit: number | "unlimited";
-                burst?: number | "unlimited";
                 used: number;
                 remaining: number | "unlimited";
                 resetAt: string | null;
-                enforced: boolean;
             }[] | null;
             /** @description Shared layers that are switched off, by name. */
             disabled: string[];

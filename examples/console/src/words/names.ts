@@ -9,6 +9,8 @@ export interface Names {
   window(label: string): string
   /** Layer, category and window together. */
   cell(layer: string, category: string, window: string): string
+  /** A limit by the gateway's name for it, such as `personal-read-1h`. */
+  limit(name: string): string
 }
 
 function namesOf({ layers, categories, windows, windowOf }: Words): Names {
@@ -16,7 +18,12 @@ function namesOf({ layers, categories, windows, windowOf }: Words): Names {
   const layer = (name: string): string => own(layers, name.toLowerCase()) ?? name
   const category = (name: string): string => own(categories, name) ?? name
   const window = (label: string): string => own(windows, label) ?? label
-  return { layer, category, window, cell: (a, b, c) => windowOf(layer(a), category(b), window(c)) }
+  const cell: Names['cell'] = (a, b, c) => windowOf(layer(a), category(b), window(c))
+  const limit = (name: string): string => {
+    const [ofLayer = '', ofCategory = '', ofWindow] = name.split('-')
+    return ofWindow === undefined ? name : cell(ofLayer, ofCategory, ofWindow)
+  }
+  return { layer, category, window, cell, limit }
 }
 
 export function useNames(): Names {

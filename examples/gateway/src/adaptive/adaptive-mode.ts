@@ -1,4 +1,4 @@
-import type { Clock, Quota } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
 import {
   adaptiveTicker,
   type FactorStore,
@@ -9,7 +9,7 @@ import {
 import { type ListenPool, sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
-import type { OperationName } from '../quota/policy.ts'
+import type { GatewayQuota } from '../quota/policy.ts'
 import { watching } from '../quota/settings.ts'
 
 const TICK_MS = 60_000
@@ -20,7 +20,7 @@ export interface AdaptiveMode {
   readonly recorder: OutcomeRecorder
   readonly factorStore: FactorStore
   /** Makes a chore that moves the factor of a quota with this {@link factorStore}. */
-  choreFor(quota: Quota<OperationName>): Chore
+  choreFor(quota: GatewayQuota): Chore
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, Mode, Quota } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
 import {
   type AdaptiveCounts,
   adaptiveLaw,
@@ -8,11 +8,11 @@ import {
   readAdaptiveCounts,
   type VersionedFactor,
 } from '@scoregw/quota/adaptive'
-import { MODES } from '@scoregw/quota/store'
+import { MODES, type Mode } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
-import type { OperationName } from '../quota/policy.ts'
+import type { GatewayQuota } from '../quota/policy.ts'
 import type { AdaptiveMode } from './adaptive-mode.ts'
 
 const REASONS = [
@@ -134,7 +134,7 @@ function percent(rate: number): string {
 const MINUTE_MS = 60_000
 
 interface AdaptiveOptions extends Pick<AdaptiveMode, 'factorStore' | 'outcomes' | 'recorder'> {
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly clock: Clock
 }
 

@@ -3,7 +3,7 @@ import { COMMAND_LINE } from '../audit/audit.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { MusicDataError, parseMusicData } from '../charts/music-data.ts'
 import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'
-import { policy } from '../quota/policy.ts'
+import { policyDefinition } from '../quota/names.ts'
 import type { AdminUsers } from '../users/admin-users.ts'
 import type { GatewayTokens } from '../users/gateway-tokens.ts'
 import { DEMO_LABEL } from '../users/tokens.ts'
@@ -139,7 +139,7 @@ async function setRole({ users, admin }: Tools, [user = '', role = '']: readonly
 }
 
 async function exportPolicy(): Promise<string> {
-  return `${JSON.stringify(policy, undefined, 2)}\n`
+  return `${JSON.stringify(policyDefinition(), undefined, 2)}\n`
 }
 
 /** Rejects the demo's name, because those credentials are deleted with the demo. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { nearest } from '@scoregw/quota/options'
+import { nearest } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import { redisUrl } from '../quota/redis-url.ts'
 import { ConfigError } from '../start/start-error.ts'

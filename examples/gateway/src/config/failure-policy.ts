@@ -1,6 +1,6 @@
-import type { FailurePolicy } from '@scoregw/quota'
+import type { FailurePolicy } from '@scoregw/quota/internal'
 import * as z from 'zod'
-import { policy } from '../quota/policy.ts'
+import { CATEGORIES } from '../quota/names.ts'
 
 const MODES = ['closed', 'open', 'local'] as const
 
@@ -8,28 +8,29 @@ const MODES = ['closed', 'open', 'local'] as const
 export type FailureMode = (typeof MODES)[number]
 
 /** The default: reads continue with this process's share, and writes are refused. */
-export const FAILURE_MODES: string = policy.categories
-  .map((category) => `${category}=${category === 'read' ? 'local' : 'closed'}`)
-  .join(',')
+export const FAILURE_MODES = 'read=local,write=closed'
 
 /** A mode per category, written `read=local,write=closed`. */
 export const failureModes = z.string().transform((text, context): Readonly<Record<string, FailureMode>> => {
-  const { categories } = policy
   const modes: Record<string, FailureMode> = {}
   const fault = (message: string): void => {
     context.addIssue({ code: 'custom', message })
   }
   for (const entry of text.split(',')) {
     const [category = '', mode = ''] = entry.split(/=(.*)/s).map((part) => part.trim())
-    if (!categories.includes(category)) fault(`expected category=policy with the categories ${categories.join(', ')}`)
+    if (!isCategory(category)) fault(`expected category=policy with the categories ${CATEGORIES.join(', ')}`)
     else if (!isMode(mode)) fault(`expected ${category}=closed, ${category}=open or ${category}=local`)
     else if (modes[category] !== undefined) fault(`expected ${category} once`)
     else modes[category] = mode
   }
-  const missing = categories.filter((category) => !new RegExp(`(?:^|,)\\s*${category}\\s*=`).test(text))
+  const missing = CATEGORIES.filter((category) => !new RegExp(`(?:^|,)\\s*${category}\\s*=`).test(text))
   for (const category of missing) fault(`expected a policy for ${category} too`)
   return modes
 })
+
+function isCategory(text: string): boolean {
+  return (CATEGORIES as readonly string[]).includes(text)
+}
 
 function isMode(text: string): text is FailureMode {
   return (MODES as readonly string[]).includes(text)

@@ -279,10 +279,8 @@ export interface UsageRecordTable {
   /** The response's `error`. */
   error: string | null
   settings_version: number | null
-  layer: string | null
-  scope: string | null
-  window_label: string | null
-  kind: 'rolling' | 'calendar' | 'bucket' | 'concurrency' | null
+  /** The limit that refused it. All of its columns are `null` if none did. */
+  limit_name: string | null
   limit_tokens: number | null
   used_tokens: number | null
   requested_tokens: number | null

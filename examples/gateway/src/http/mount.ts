@@ -114,8 +114,8 @@ function callOf(req: Request): Call<unknown> {
   const { input, query, params } = contextOf(req)
   // A request that was charged before its work has no `charge`.
   const charge: Charge = async (transaction) => {
-    const decision = req.charge === undefined ? req.quota?.decision : await req.charge(transaction)
-    return decision?.cost ?? 0
+    if (req.charge !== undefined) await req.charge(transaction)
+    return req.quota?.decision.cost ?? 0
   }
   return { req, input, query, params, charge }
 }

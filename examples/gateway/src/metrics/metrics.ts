@@ -1,11 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Quota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
 import type { Request, RequestHandler } from 'express'
 import { Counter, Histogram, Registry } from 'prom-client'
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
-import type { OperationName } from '../quota/policy.ts'
+import type { GatewayQuota } from '../quota/policy.ts'
 
 /** Seconds: from fast responses to slow score services. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -23,7 +22,7 @@ export interface GatewayMetrics {
  * Makes metrics of requests by method, route and status, of the quota's decisions, and of usage records that were
  * dropped. The last are read when Prometheus scrapes.
  */
-export function gatewayMetrics(quota: Quota<OperationName>, usage: { readonly dropped: number }): GatewayMetrics {
+export function gatewayMetrics(quota: GatewayQuota, usage: { readonly dropped: number }): GatewayMetrics {
   const registry = new Registry()
   const close = registerQuotaMetrics({ quota, registry })
   const duration = new Histogram({

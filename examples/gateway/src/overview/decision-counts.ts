@@ -1,43 +1,37 @@
-import type { Clock, Quota } from '@scoregw/quota'
-import { type TopSubjects, topSubjects } from '@scoregw/quota/top'
-import type { OperationName } from '../quota/policy.ts'
+import type { Clock } from '@scoregw/quota'
+import { type TopSubject, type TopSubjects, topSubjects } from '@scoregw/quota/top'
+import type { CATEGORIES } from '../quota/names.ts'
+import type { GatewayQuota } from '../quota/policy.ts'
 
 /** The number of refusals by a limit. */
 export interface LimitRefusals {
-  readonly layer: string
-  readonly scope: string
-  readonly category: string
-  readonly window: string
+  /** The limit's name. */
+  readonly name: string
   readonly count: number
 }
 
 /** The decisions of this process in the last ten minutes. */
 export class DecisionCounts {
-  readonly top: TopSubjects
+  readonly #top: TopSubjects
   readonly #clock: Clock
   readonly #refusals: SlidingCounts
   readonly #degraded: SlidingCounts
   readonly #stops: readonly (() => void)[]
 
-  constructor(quota: Quota<OperationName>, clock: Clock) {
+  constructor(quota: GatewayQuota, clock: Clock) {
     this.#clock = clock
     this.#refusals = new SlidingCounts(clock.now())
     this.#degraded = new SlidingCounts(clock.now())
-    this.top = topSubjects({ quota, clock, periodMs: MINUTES * 60_000 })
+    this.#top = topSubjects({ quota, clock, periodMs: MINUTES * 60_000 })
     this.#stops = [
-      quota.on('refused', ({ binding: { layer, scope, category, window } }) => {
-        this.#refusals.add(JSON.stringify([layer, scope, category, window]), clock.now())
-      }),
-      quota.on('degraded', ({ category }) => this.#degraded.add(category, clock.now())),
+      quota.on('refused', ({ refusedBy }) => this.#refusals.add(refusedBy.name, clock.now())),
+      quota.on('degraded', ({ operation }) => this.#degraded.add(operation, clock.now())),
     ]
   }
 
   /** Returns refusals by the reported limit, the most frequent first. */
   refusals(): LimitRefusals[] {
-    const all = this.#refusals.all(this.#clock.now()).map(([name, count]) => {
-      const [layer, scope, category, window] = JSON.parse(name) as [string, string, string, string]
-      return { layer, scope, category, window, count }
-    })
+    const all = this.#refusals.all(this.#clock.now()).map(([name, count]) => ({ name, count }))
     return all.sort((a, b) => b.count - a.count)
   }
 
@@ -51,8 +45,18 @@ export class DecisionCounts {
     return this.#refusals.sinceAt(this.#clock.now())
   }
 
+  /** Returns the users who spent the most tokens, or were refused most often, by all operations of a category. */
+  top(of: 'spent' | 'refused', category: (typeof CATEGORIES)[number], count: number): TopSubject[] {
+    return this.#top[of](category, count)
+  }
+
+  /** Returns when {@link top} starts, in epoch milliseconds. */
+  topSinceAt(): number {
+    return this.#top.sinceAt()
+  }
+
   close(): void {
-    this.top.stop()
+    this.#top.stop()
     for (const stop of this.#stops) stop()
   }
 }

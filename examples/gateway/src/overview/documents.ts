@@ -1,4 +1,4 @@
-import { MODES } from '@scoregw/quota/store'
+import { MODES } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 
@@ -11,19 +11,17 @@ const endings = {
   serverError: count.describe('Server errors, ours or those of a source.'),
 }
 
-const ofLimit = { layer: z.string(), scope: z.string(), category: z.string(), window: z.string() }
+/** A limit's name. */
+const name = z.string().describe('For example `personal-read-1h`.')
 
 const limit = z.union([z.int(), z.literal('unlimited')])
 
 const sharedLimit = z.object({
-  ...ofLimit,
-  kind: z.enum(['rolling', 'calendar', 'bucket', 'concurrency']),
+  name,
   limit,
-  burst: limit.optional(),
   used: count,
   remaining: limit,
   resetAt: isoInstant.nullable(),
-  enforced: z.boolean(),
 })
 
 const topSubject = z.object({
@@ -54,7 +52,7 @@ const figures = {
       .describe('All processes: the last 60 minutes, including the current one; `null`: the database is unavailable.'),
   }),
   refusals: z
-    .object({ since: isoInstant, limits: z.array(z.object({ ...ofLimit, count })), degraded: count })
+    .object({ since: isoInstant, limits: z.array(z.object({ name, count })), degraded: count })
     .describe('This process. `degraded`: decisions by the failure policy, because the counters were unavailable.'),
   shared: z
     .array(sharedLimit)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, Quota } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
 import { ADAPTIVE_DEFAULTS, type CallOutcome, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
 import type * as z from 'zod'
 import { instantText } from '../http/instant.ts'
-import { outerPath } from '../quota/admin-routes.ts'
-import type { OperationName } from '../quota/policy.ts'
+import { CATEGORIES, limitsIn, pathOf } from '../quota/names.ts'
+import type { GatewayQuota } from '../quota/policy.ts'
 import { bucketRange } from '../usage/failure-rate.ts'
 import { DecisionCounts } from './decision-counts.ts'
 import type { OverviewDocument, requestHistoryDocument } from './documents.ts'
@@ -22,7 +22,7 @@ const MAX_FAULTS = 20
 const NOBODY = ' '
 
 export interface OverviewDeps {
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly clock: Clock
   readonly outcomes: OutcomeStore
   readonly recorder: OutcomeRecorder
@@ -85,7 +85,7 @@ export class Overview {
         degraded: decisions.degraded(),
       },
       shared,
-      disabled: settings.layers.site?.enabled === false ? ['site'] : [],
+      disabled: !settings.shared.site.enabled ? ['site'] : [],
       adaptive: {
         mode: settings.mode,
         isActive: settings.mode === 'adaptive',
@@ -96,8 +96,7 @@ export class Overview {
       top: this.#top(),
       settings: {
         version: settings.version,
-        faults:
-          faults?.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: outerPath(path), msg: message })) ?? null,
+        faults: faults?.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: pathOf(path), msg: message })) ?? null,
       },
     }
   }
@@ -115,23 +114,24 @@ export class Overview {
 
   async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {
     const { quota } = this.#deps
-    const { windows } = await quota.status(NOBODY)
-    const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => layer === 'site'))
-    return limits.map(({ category, layer, scope, window, kind, limit, used, remaining, enforced, resetAt }) => ({
-      ...{ category, layer, scope, window, kind, limit, used, remaining, enforced },
-      resetAt: resetAt === null ? null : instantText(resetAt),
-    }))
+    const { limits } = await quota.status(NOBODY)
+    return limitsIn('site').flatMap((name) => {
+      const status = limits[name]
+      if (status === undefined) return []
+      const { limit, used, remaining, resetAt } = status
+      return [{ name, limit, used, remaining, resetAt: resetAt === null ? null : instantText(resetAt) }]
+    })
   }
 
   #top(): OverviewDocument['top'] {
-    const { top } = this.#decisions
+    const decisions = this.#decisions
     const byCategory = (of: 'spent' | 'refused'): OverviewDocument['top']['spent'] =>
       Object.fromEntries(
-        this.#deps.quota.policy.categories.map((category) => [
+        CATEGORIES.map((category) => [
           category,
-          top[of](category, TOP).map(({ subject, ...rest }) => ({ userId: subject, ...rest })),
+          decisions.top(of, category, TOP).map(({ subject, ...rest }) => ({ userId: subject, ...rest })),
         ]),
       )
-    return { since: instantText(top.sinceAt()), spent: byCategory('spent'), refused: byCategory('refused') }
+    return { since: instantText(decisions.topSinceAt()), spent: byCategory('spent'), refused: byCategory('refused') }
   }
 }

@@ -1,23 +1,13 @@
-import { type Fault, type Quota, QuotaError, type QuotaStatus, type ResetOptions } from '@scoregw/quota'
-import type { Request } from 'express'
+import { QuotaError, type SubjectSettings, type VersionedSettings, type VersionedSubjectSettings } from '@scoregw/quota'
+import { type Fault, initialSettings, type Versioned } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
-import {
-  type Expected,
-  etagOf,
-  expectedRevision,
-  lostRace,
-  parseIfMatch,
-  requireIfMatch,
-  type Version,
-} from '../http/etag.ts'
-import { type Detail, invalid } from '../http/http-error.ts'
-import type { User } from '../http/request-context.ts'
+import { changed, type Precondition, preconditionOf } from '../http/etag.ts'
+import { type Detail, detailsOf, HttpError, invalid } from '../http/http-error.ts'
 import { type Reply, type Route, route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import {
   type SettingsBody,
-  type SettingsDocument,
   settingsAnswer,
   settingsBody,
   settingsDocument,
@@ -25,28 +15,25 @@ import {
   settingsOf,
   settingsPatch,
   statusDocument,
-  type UserQuotaBody,
-  type UserQuotaDocument,
   userQuotaAnswer,
   userQuotaBody,
   userQuotaDocument,
 } from './documents.ts'
-import { OPERATION_NAMES, type OperationName, policy } from './policy.ts'
+import { CATEGORIES, LAYERS, limitsIn, namedOf, pathOf, placeOf, tableOf } from './names.ts'
+import { categoryOf, type GatewayQuota, OPERATION_NAMES, policy, type Tokens } from './policy.ts'
 import { statusBody } from './status-routes.ts'
 
 /** The parameter `:id`. An invalid id isn't found, like any unknown one. */
 export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
 
 const resetBody = z.strictObject({
-  layer: z
-    .enum(policy.layers.map(({ name }) => name))
-    .optional()
-    .describe("Default: the user's own."),
-  category: z.enum(policy.categories).optional().describe('Default: all.'),
+  layer: z.enum(LAYERS).optional().describe("Default: the user's own."),
+  category: z.enum(CATEGORIES).optional().describe('Default: all.'),
 })
 
 /** Routes for administrators: the quotas of all users and of single ones. */
-export function adminQuotaRoutes(admin: AdminQuota): Route[] {
+export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
+  const { quota, users } = deps
   const tag = 'Administration'
   const settings = '/admin/quota/settings'
   const userQuota = '/admin/users/:id/quota'
@@ -64,7 +51,7 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
         errors: ['quota_unavailable'],
       },
       answer: settingsDocument,
-      handle: async () => tagged(await admin.settings()),
+      handle: async () => settingsReply(await quota.settings.get()),
     }),
     route({
       access: 'admin',
@@ -81,7 +68,7 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
         errors: ['precondition_required', 'quota_unavailable'],
         example: {
           mode: 'normal',
-          base: policy.base,
+          base: tableOf(initialSettings(policy).limits, 0),
           custom: null,
           site: { enabled: true, multiplier: 1 },
           prices: {},
@@ -89,8 +76,10 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
       },
       body: settingsBody,
       answer: settingsAnswer,
-      handle: async ({ req, input, user }) =>
-        tagged(await admin.replaceSettings(input, requireIfMatch(req.get('If-Match')), user)),
+      async handle({ req, input, user }) {
+        const ifRevision = revisionIn(await quota.settings.get(), preconditionOf(req, true))
+        return replaced(quota, input, { ifRevision, by: user.id })
+      },
     }),
     route({
       access: 'admin',
@@ -109,8 +98,7 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
       },
       body: settingsPatch,
       answer: settingsAnswer,
-      handle: async ({ req, input, user }) =>
-        tagged(await admin.patchSettings(input, requireIfMatch(req.get('If-Match')), user)),
+      handle: async ({ req, input, user }) => patched(quota, input, preconditionOf(req, true), user.id),
     }),
     route({
       access: 'admin',
@@ -126,7 +114,10 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
         errors: ['quota_unavailable'],
       },
       answer: userQuotaDocument,
-      handle: async ({ params: { id } }) => tagged(await admin.userQuota(id)),
+      async handle({ params: { id } }) {
+        await users.require(id)
+        return userQuotaReply(await quota.subjects.get(id))
+      },
     }),
     route({
       access: 'admin',
@@ -145,8 +136,15 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
       },
       body: userQuotaBody,
       answer: userQuotaAnswer,
-      handle: async ({ req, params: { id }, input, user }) =>
-        tagged(await admin.replaceUserQuota(id, input, optionalMatch(req), user)),
+      async handle({ req, params: { id }, input: { overrides, bypassSite }, user }) {
+        const precondition = preconditionOf(req)
+        await users.require(id)
+        const options = { ifRevision: revisionIn(await quota.subjects.get(id), precondition), by: user.id }
+        const given = { limits: namedOf({ personal: overrides }), bypass: { site: bypassSite } }
+        const stored = await answering(() => quota.subjects.set(id, given, options))
+        const { headers, body } = userQuotaReply(stored)
+        return { headers, body: { ...body, warnings: await warningsOf(quota, stored.limits) } }
+      },
     }),
     route({
       method: 'delete',
@@ -163,7 +161,10 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
       },
       answer: z.undefined(),
       async handle({ req, params: { id }, user }) {
-        await admin.removeUserQuota(id, optionalMatch(req), user)
+        const precondition = preconditionOf(req)
+        await users.require(id)
+        const options = { ifRevision: revisionIn(await quota.subjects.get(id), precondition), by: user.id }
+        await answering(() => quota.subjects.remove(id, options))
         return { status: 204 }
       },
     }),
@@ -180,7 +181,10 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
         errors: ['quota_unavailable'],
       },
       answer: statusDocument,
-      handle: async ({ params: { id } }) => ({ body: statusBody(await admin.status(id)) }),
+      async handle({ params: { id } }) {
+        await users.require(id)
+        return { body: statusBody(await quota.status(id)) }
+      },
     }),
     route({
       method: 'post',
@@ -197,158 +201,137 @@ export function adminQuotaRoutes(admin: AdminQuota): Route[] {
       },
       body: resetBody,
       answer: statusDocument,
-      handle: async ({ params: { id }, input, user }) => ({
-        body: statusBody(await admin.reset(id, input, user)),
-      }),
+      async handle({ params: { id }, input, user }) {
+        await users.require(id)
+        await reset(deps, id, input, user.id)
+        return { body: statusBody(await quota.status(id)) }
+      },
     }),
   ]
 }
 
-function tagged<T>({ at, body }: { readonly at: Version; readonly body: T }): Reply<T> {
-  return { body, headers: { ETag: etagOf(at) } }
+/** What administrators' routes need. */
+export interface AdminQuotaDeps {
+  readonly quota: GatewayQuota
+  readonly users: UserRepository
+  readonly audit: AuditLog
 }
 
-function optionalMatch(req: Request): Expected {
-  const field = req.get('If-Match')
-  return field === undefined ? 'any' : parseIfMatch(field)
+/** Stores a whole document, and tells which operations it makes impossible. */
+async function replaced(
+  quota: GatewayQuota,
+  body: SettingsBody,
+  options: { readonly ifRevision: string | undefined; readonly by: Doer },
+): Promise<Reply<z.output<typeof settingsAnswer>>> {
+  const { settings, warnings } = await answering(() => quota.settings.replace(settingsOf(body), options))
+  const { body: document, headers } = settingsReply(settings)
+  return { headers, body: { ...document, warnings: warnings.map(detailOf) } }
 }
 
-/** A document, and the version to send as `ETag`. */
-interface Shown<T> {
-  readonly at: Version
-  readonly body: T
+/** @throws {HttpError} `precondition_failed`, `validation_failed` */
+async function patched(
+  quota: GatewayQuota,
+  patch: object,
+  precondition: Precondition,
+  by: Doer,
+): ReturnType<typeof replaced> {
+  for (;;) {
+    const stored = await quota.settings.get()
+    const isNamed = precondition(etagOf(stored), shortEtagOf(stored))
+    const { version: _, ...document } = settingsDocumentOf(stored)
+    const { data, error } = settingsBody.safeParse({ ...ABSENT, ...merged(document, patch) })
+    if (data === undefined) throw invalid(error.issues.flatMap(detailsOf))
+    try {
+      return await replaced(quota, data, { ifRevision: stored.revision, by })
+    } catch (lost) {
+      // Whatever is stored may be patched, also what another write has just stored.
+      if (isNamed || !(lost instanceof HttpError) || lost.code !== 'precondition_failed') throw lost
+    }
+  }
 }
 
-/** Operations of administrators on quotas. */
-export class AdminQuota {
-  readonly #quota: Quota<OperationName>
-  readonly #users: UserRepository
-  readonly #audit: AuditLog
+/** Resets what a user has used. The audit entry comes first, because counters may be outside the database. */
+async function reset(
+  { quota, audit }: AdminQuotaDeps,
+  userId: string,
+  { layer = 'personal', category }: z.output<typeof resetBody>,
+  by: Doer,
+): Promise<void> {
+  const { limits } = await quota.status(userId)
+  const used = Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit.used]))
+  const after = { reset: { layer, category } }
+  await audit.record(by, { action: 'quota.reset', subject: userId, before: { used }, after })
+  await quota.reset(userId, { limits: limitsIn(layer, category) })
+}
 
-  constructor(quota: Quota<OperationName>, users: UserRepository, audit: AuditLog) {
-    this.#quota = quota
-    this.#users = users
-    this.#audit = audit
-  }
+/** Removes the overrides and releases the holds of a user who will be deleted. */
+export async function forgetQuota(quota: GatewayQuota, userId: string, by: Doer): Promise<void> {
+  const { version } = await quota.subjects.get(userId)
+  if (version > 0) await quota.subjects.remove(userId, { by })
+  for (const { ref } of await quota.holds.list(userId)) await quota.holds.release(userId, ref)
+}
 
-  async settings(): Promise<Shown<SettingsDocument>> {
-    const settings = await this.#quota.settings.get()
-    return { at: settings, body: settingsDocumentOf(settings) }
-  }
-
-  /** @throws {HttpError} `precondition_failed`, `validation_failed` */
-  replaceSettings(body: SettingsBody, expected: Expected, by: User) {
-    return this.#changed(expected, by, (options) => this.#quota.settings.replace(settingsOf(body), options))
-  }
-
-  /** @throws {HttpError} `precondition_failed`, `validation_failed` */
-  patchSettings({ site, ...patch }: { readonly site?: unknown }, expected: Expected, by: User) {
-    // The library reports faults of the patch.
-    const change: object = { ...withoutDefaults(patch), ...(site === undefined ? {} : { layers: { site } }) }
-    return this.#changed(expected, by, (options) => this.#quota.settings.update(change, options))
-  }
-
-  async #changed(
-    expected: Expected,
-    by: User,
-    change: (options: { ifRevision: string | undefined; by: string }) => ReturnType<Quota['settings']['update']>,
-  ) {
-    const options = { ifRevision: expectedRevision(expected, await this.#quota.settings.get()), by: by.id }
-    const { settings, warnings } = await answering(() => change(options))
-    return { at: settings, body: { ...settingsDocumentOf(settings), warnings: warnings.map(detailOf) } }
-  }
-
-  /** @throws {HttpError} `not_found` for an unknown user */
-  async userQuota(userId: string): Promise<{ at: Version; body: UserQuotaDocument }> {
-    await this.#users.require(userId)
-    const stored = await this.#quota.subjects.get(userId)
-    const { overrides, bypass } = stored
-    return { at: stored, body: userQuotaDocument.parse({ overrides, bypassSite: bypass.includes('site') }) }
-  }
-
-  /** @throws {HttpError} `not_found`, `precondition_failed` */
-  async replaceUserQuota(userId: string, { overrides, bypassSite }: UserQuotaBody, expected: Expected, by: User) {
-    const { at } = await this.userQuota(userId)
-    const options = { ifRevision: expectedRevision(expected, at), by: by.id }
-    const given = { overrides, bypass: bypassSite ? ['site'] : [] }
-    await answering(() => this.#quota.subjects.set(userId, given, options))
-    const stored = await this.userQuota(userId)
-    return { at: stored.at, body: { ...stored.body, warnings: await this.#warningsOf(stored.body) } }
-  }
-
-  /** @throws {HttpError} `not_found`, `precondition_failed` */
-  async removeUserQuota(userId: string, expected: Expected, by: User): Promise<void> {
-    const { at } = await this.userQuota(userId)
-    const options = { ifRevision: expectedRevision(expected, at), by: by.id }
-    await answering(() => this.#quota.subjects.remove(userId, options))
-  }
-
-  /** @throws {HttpError} `not_found` for an unknown user */
-  async status(userId: string): Promise<QuotaStatus> {
-    await this.#users.require(userId)
-    return this.#quota.status(userId)
-  }
-
-  /** Resets what a user has used. The audit entry comes first, because counters may be outside the database. */
-  async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
-    const { windows } = await this.status(userId)
-    const before = { used: Object.fromEntries(Object.entries(windows).map(([name, list]) => [name, usedOf(list)])) }
-    await this.#audit.record(by.id, { action: 'quota.reset', subject: userId, before, after: { reset: options } })
-    await this.#quota.reset(userId, options)
-    return this.#quota.status(userId)
-  }
-
-  /** Removes the overrides and releases the holds of a user who will be deleted. */
-  async forget(userId: string, by: Doer): Promise<void> {
-    const { version } = await this.#quota.subjects.get(userId)
-    if (version > 0) await this.#quota.subjects.remove(userId, { by })
-    for (const { ref } of await this.#quota.holds.list(userId)) await this.#quota.holds.release(userId, ref)
-  }
-
-  /** Warns of overrides below an operation's price, which the user can then never run. */
-  async #warningsOf({ overrides }: UserQuotaDocument): Promise<Detail[]> {
-    const { prices } = await this.#quota.settings.get()
-    const operations = Object.entries(policy.operations)
-    return Object.entries(overrides).flatMap(([category, windows]) =>
-      Object.entries(windows).flatMap(([window, limit]) => {
-        const tooDear = operations.filter(
-          ([name, of]) => limit !== null && of.category === category && Number(prices[name] ?? of.cost) > limit,
-        )
-        if (tooDear.length === 0) return []
-        const names = tooDear.map(([name]) => name).join(', ')
-        return [
-          {
-            path: `overrides.${category}.${window}`,
-            msg: `the override of ${limit} tokens is below the price of ${names}`,
-          },
-        ]
-      }),
+/** Warns of overrides below an operation's price, which the user can then never run. */
+async function warningsOf(quota: GatewayQuota, limits: SubjectSettings<Tokens>['limits']): Promise<Detail[]> {
+  const { prices } = await quota.settings.get()
+  return limitsIn('personal').flatMap((name) => {
+    const { category, window } = placeOf(name)
+    const limit = limits[name]
+    const tooDear = OPERATION_NAMES.filter(
+      (operation) =>
+        typeof limit === 'number' &&
+        categoryOf(operation) === category &&
+        Number(prices[operation] ?? policy.operations[operation].cost) > limit,
     )
-  }
-}
-
-/** A price that equals the default isn't stored, so that it follows later defaults. */
-function withoutDefaults(patch: { readonly prices?: unknown }): object {
-  if (typeof patch.prices !== 'object' || patch.prices === null) return patch
-  const prices = Object.entries(patch.prices).map(([name, cost]) => {
-    const operation = OPERATION_NAMES.find((each) => each === name)
-    return [name, operation !== undefined && cost === policy.operations[operation].cost ? null : cost]
+    if (tooDear.length === 0) return []
+    const msg = `the override of ${limit} tokens is below the price of ${tooDear.join(', ')}`
+    return [{ path: `overrides.${category}.${window}`, msg }]
   })
-  return { ...patch, prices: Object.fromEntries(prices) }
 }
 
-/** Used tokens by scope and window. */
-function usedOf(list: QuotaStatus['windows'][string]): object {
-  return Object.fromEntries(list.map(({ scope, window, used }) => [`${scope} ${window}`, used]))
+function etagOf({ version, revision }: Versioned): string {
+  return revision === '' ? `"${version}"` : `"${version}-${revision}"`
 }
 
-/** The path of a fault in our documents, which have `site` for the library's `layers.site`. */
-export function outerPath(path: string): string {
-  return path.replace(/^layers\./, '')
+/** A version alone names any document of that version. */
+function shortEtagOf({ version }: Versioned): string {
+  return `"${version}"`
+}
+
+/** The revision that a change must find; `undefined`: any. @throws {HttpError} `precondition_failed` */
+function revisionIn(stored: Versioned, precondition: Precondition): string | undefined {
+  return precondition(etagOf(stored), shortEtagOf(stored)) ? stored.revision : undefined
+}
+
+function settingsReply(stored: VersionedSettings<Tokens>) {
+  return { headers: { ETag: etagOf(stored) }, body: settingsDocumentOf(stored) }
+}
+
+function userQuotaReply(stored: VersionedSubjectSettings<Tokens>) {
+  const overrides = tableOf(stored.limits, null).personal
+  const body = userQuotaDocument.parse({ overrides, bypassSite: stored.bypass.site === true })
+  return { headers: { ETag: etagOf(stored) }, body }
+}
+
+/** What a patch leaves of members that it removes. */
+const ABSENT = { custom: null, prices: {} }
+
+/** Applies a JSON merge patch (RFC 7396) of an object. */
+function merged(document: unknown, patch: object): Record<string, unknown> {
+  const members = isObject(document) ? { ...document } : {}
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete members[name]
+    else members[name] = isObject(value) ? merged(members[name], value) : value
+  }
+  return members
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function detailOf({ path, message }: Fault): Detail {
-  return { path: outerPath(path), msg: message }
+  return { path: pathOf(path), msg: message }
 }
 
 /** Converts the library's errors to the gateway's. */
@@ -357,7 +340,7 @@ async function answering<T>(call: () => Promise<T>): Promise<T> {
     return await call()
   } catch (error) {
     if (!(error instanceof QuotaError)) throw error
-    if (error.code === 'settings_conflict') throw lostRace()
+    if (error.code === 'settings_conflict') throw changed()
     throw error.code === 'invalid_settings' ? invalid(error.faults.map(detailOf)) : error
   }
 }

@@ -1,5 +1,6 @@
-import { type Clock, QuotaError, type QuotaStore, type SettingsStore } from '@scoregw/quota'
-import { type AsyncStore, storeSchema } from '@scoregw/quota/store'
+import { type Clock, QuotaError } from '@scoregw/quota'
+import { storeSchema } from '@scoregw/quota/internal'
+import type { AsyncStore, QuotaStore, SettingsStore } from '@scoregw/quota/store'
 import { redisBroadcast, redisStore } from '@scoregw/quota-redis'
 import { type ListenPool, postgresStore, sqliteStore } from '@scoregw/quota-sql'
 import { Cluster, Redis } from 'ioredis'

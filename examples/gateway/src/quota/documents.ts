@@ -1,8 +1,9 @@
 import type { Settings, VersionedSettings } from '@scoregw/quota'
-import { MAX_LIMIT, MODES } from '@scoregw/quota/store'
+import { MODES } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
-import { OPERATION_NAMES, policy } from './policy.ts'
+import { namedOf, tableOf } from './names.ts'
+import { OPERATION_NAMES, policy, type Tokens } from './policy.ts'
 
 /** Not `z.int()`, whose faults would skip the checks between members. */
 function whole(most: number, error: string): z.ZodType<number> {
@@ -12,7 +13,9 @@ function whole(most: number, error: string): z.ZodType<number> {
     .meta({ type: 'integer', minimum: 0, maximum: most })
 }
 
-const tokens = whole(MAX_LIMIT, `expected a whole number of tokens from 0 to ${MAX_LIMIT}`)
+/** The largest limit of the specification's documents. */
+const MAX_TOKENS = 10 ** 11
+const tokens = whole(MAX_TOKENS, `expected a whole number of tokens from 0 to ${MAX_TOKENS}`)
 const price = whole(Number.MAX_SAFE_INTEGER, 'expected a whole number of tokens, 0 or more')
 const windows = z.strictObject({ '1h': tokens, '5h': tokens, '1d': tokens }).meta({ id: 'WindowTokens' })
 const categories = z.strictObject({ read: windows, write: windows }).meta({ id: 'CategoryTokens' })
@@ -53,32 +56,35 @@ export type SettingsBody = z.output<typeof settingsBody>
 
 export const settingsDocument = settings.extend({ version: z.int().describe('Counts changes.') })
 export const settingsAnswer = settingsDocument.extend({ warnings })
-export type SettingsDocument = z.output<typeof settingsDocument>
+type SettingsDocument = z.output<typeof settingsDocument>
 
 /** A merge patch of the settings (RFC 7396). The result is validated as a whole document. */
 export const settingsPatch = z
   .strictObject({ mode: z.unknown(), base: z.unknown(), custom: z.unknown(), site: z.unknown(), prices: z.unknown() })
   .partial()
 
-/** The document of stored settings. The library calls the switch and multiplier of the site `layers.site`. */
-export function settingsDocumentOf({
-  version,
-  mode,
-  base,
-  custom,
-  layers,
-  prices,
-}: VersionedSettings): SettingsDocument {
-  return settingsDocument.parse({ version, mode, base, custom, site: layers.site, prices })
+/** The document of stored settings. Custom values that are missing follow the base values. */
+export function settingsDocumentOf(stored: VersionedSettings<Tokens>): SettingsDocument {
+  const { version, mode, limits, shared, prices } = stored
+  const base = tableOf(limits, 0)
+  const custom = stored.custom && tableOf({ ...limits, ...stored.custom }, 0)
+  return settingsDocument.parse({ version, mode, base, custom, site: shared.site, prices })
 }
 
 /** The library's settings. A price that equals the default isn't stored, so that it follows later defaults. */
-export function settingsOf({ site, prices, ...rest }: SettingsBody): Settings {
+export function settingsOf({ mode, base, custom, site, prices }: SettingsBody): Settings<Tokens, number> {
   const differing = OPERATION_NAMES.flatMap((name) => {
     const cost = prices[name]
     return cost === undefined || cost === policy.operations[name].cost ? [] : [[name, cost] as const]
   })
-  return { ...rest, prices: Object.fromEntries(differing), layers: { site }, shadow: {}, plans: {}, thresholds: null }
+  return {
+    mode,
+    limits: namedOf(base),
+    custom: custom && namedOf(custom),
+    shared: { site },
+    prices: Object.fromEntries(differing),
+    ...{ shadow: {}, plans: {}, thresholds: null },
+  }
 }
 
 const override = tokens.nullable().describe("Tokens, which modes don't scale; `null`: the default, 0 blocks.")
@@ -92,7 +98,6 @@ export const userQuotaDocument = z
       .describe('`true`: the windows of `Site` do not apply to this user; those of `Personal` do.'),
   })
   .meta({ id: 'UserQuota' })
-export type UserQuotaDocument = z.output<typeof userQuotaDocument>
 export const userQuotaAnswer = userQuotaDocument.extend({ warnings })
 
 /** Absent members get their default. */
@@ -100,7 +105,6 @@ export const userQuotaBody = z.strictObject({
   overrides: z.strictObject({ read: limits.partial(), write: limits.partial() }).partial().default({}),
   bypassSite: z.boolean().default(false),
 })
-export type UserQuotaBody = z.output<typeof userQuotaBody>
 
 const windowStatus = z
   .object({

@@ -1,4 +1,4 @@
-import { type Quota, QuotaError } from '@scoregw/quota'
+import { type Hold, QuotaError } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -6,7 +6,7 @@ import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { userParams } from './admin-routes.ts'
-import type { OperationName } from './policy.ts'
+import { categoryOf, type GatewayQuota, type Tokens } from './policy.ts'
 
 const PATH = '/admin/users/:id/quota/holds'
 
@@ -23,7 +23,7 @@ const holdDocument = z
   .meta({ id: 'Hold' })
 
 interface HoldDeps {
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly users: UserRepository
   readonly audit: AuditLog
 }
@@ -68,14 +68,12 @@ export function holdRoutes(deps: HoldDeps): Route[] {
   ]
 }
 
-type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
-
 /**
  * Returns the open holds of a user by expiry. Empty if the counters don't support holds.
  *
  * @throws {HttpError} `not_found` for an unknown user
  */
-async function openHolds({ quota, users }: HoldDeps, userId: string): Promise<readonly Hold[]> {
+async function openHolds({ quota, users }: HoldDeps, userId: string): Promise<readonly Hold<Tokens>[]> {
   await users.require(userId)
   try {
     return await quota.holds.list(userId)
@@ -99,8 +97,9 @@ async function release(deps: HoldDeps, userId: string, ref: string, by: string):
   if (!(await quota.holds.release(userId, ref))) throw notOpen()
 }
 
-function holdBody(hold: Hold): z.output<typeof holdDocument> {
-  const { ref, operation, category, tokens, slot, takenAt, endsAt } = hold
+function holdBody(hold: Hold<Tokens>): z.output<typeof holdDocument> {
+  const { ref, operation, tokens, slot, takenAt, endsAt } = hold
+  const category = categoryOf(operation)
   return { ref, operation, category, tokens, slot, takenAt: instantText(takenAt), endsAt: instantText(endsAt) }
 }
 

@@ -1,26 +1,20 @@
-import type { Quota, RefusedDecision } from '@scoregw/quota'
+import type { RefusedDecision } from '@scoregw/quota'
 import { preferredLocale, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
 import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
+import '@scoregw/quota-express/augment'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { HttpError } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Metered, Reply } from '../http/route.ts'
 import type { Logger } from '../log/logger.ts'
-import { OPERATION_NAMES, type OperationName } from './policy.ts'
-
-declare module '@scoregw/quota/http' {
-  /** The gateway's policy counts tokens. */
-  interface HandlerUnits {
-    readonly units: 'tokens'
-  }
-}
+import { categoryOf, type GatewayQuota, OPERATION_NAMES, type OperationName, type Tokens } from './policy.ts'
 
 /** Called for a request that is about to be metered. */
 export type ObserveMetered = (req: Request, res: Response, operation: OperationName, category: string) => void
 
 export interface MeteredOptions {
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly supportForumUrl: string
   readonly logger: Logger
   /** Whether requests can be charged in the transactions of their work. */
@@ -63,7 +57,7 @@ export function meteredRoutes(options: MeteredOptions): Metered {
       const name = typeof operation === 'function' ? operation(contextOf(req).input) : operation
       const step = steps.get(name ?? '')
       if (step === undefined) return next()
-      observe(req, res, name as OperationName, quota.policy.operations[name as OperationName].category)
+      observe(req, res, name as OperationName, categoryOf(name ?? ''))
       return step(req, res, next)
     }
   }
@@ -76,7 +70,7 @@ function fail(req: Request, next: NextFunction, error: HttpError): void {
 }
 
 /** The response to a refusal, for routes that call the quota themselves. It equals the middleware's. */
-export function refusalReply(req: Request, decision: RefusedDecision, supportForumUrl: string): Reply<never> {
+export function refusalReply(req: Request, decision: RefusedDecision<Tokens>, supportForumUrl: string): Reply<never> {
   const locale = preferredLocale(req.get('Accept-Language'))
   return {
     status: 429,

@@ -1,12 +1,8 @@
-import { definePolicy, type Policy } from '@scoregw/quota'
+import type { Quota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 
-const defined = definePolicy({
-  windows: [{ label: '1h' }, { label: '5h' }, { label: '1d' }],
-  categories: ['read', 'write'],
-  layers: [
-    { name: 'personal', scope: 'Personal' },
-    { name: 'site', scope: 'Site', shared: true },
-  ],
+/** The limits of the specification, and its operations. Administrators change numbers and prices at run time. */
+export const policy = scoreGatewayPolicy({
   operations: {
     'user.data': { category: 'read', cost: 2 },
     'user.charge': { category: 'read', cost: 2 },
@@ -23,15 +19,18 @@ const defined = definePolicy({
     'charge.3': { category: 'write', cost: 15 },
     'charge.5': { category: 'write', cost: 25 },
   },
-  base: {
-    personal: { read: { '1h': 120, '5h': 400, '1d': 1_200 }, write: { '1h': 60, '5h': 200, '1d': 600 } },
-    site: { read: { '1h': 3_000, '5h': 10_000, '1d': 36_000 }, write: { '1h': 1_500, '5h': 5_000, '1d': 18_000 } },
-  },
 })
 
-export type OperationName = keyof typeof defined.operations & string
-
-/** The operations, windows and layers of the specification. Administrators change limits and prices at run time. */
-export const policy: Policy<OperationName> = defined
-
+export type OperationName = keyof typeof policy.operations & string
 export const OPERATION_NAMES = Object.keys(policy.operations) as OperationName[]
+
+/** Counts tokens, under the policy's names. */
+export type Tokens = NonNullable<typeof policy.counting>
+/** The gateway's engine. */
+export type GatewayQuota = Quota<OperationName, Tokens>
+
+/** @returns `read` or `write` */
+export function categoryOf(operation: string): string {
+  const found = OPERATION_NAMES.find((name) => name === operation)
+  return found === undefined ? operation : (policy.operations[found].category ?? operation)
+}

@@ -8,6 +8,7 @@ import {
 } from '@scoregw/quota-sql'
 import { type Deed, writeDown } from '../audit/audit.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
+import { tableOf } from './names.ts'
 
 /** How often the database is polled for changes of other processes, because announcements can be lost. */
 const POLL_MS = 500
@@ -43,14 +44,24 @@ function recordOf(document: unknown): object | null {
   return typeof document === 'object' ? document : { document }
 }
 
-/** A stored document as the routes for administrators show it: the library's `layers.site` and `bypass` by our names. */
+/** A stored document as the routes for administrators show it: limits as tables, and the site's switches. */
 export function shownInAudit(stored: unknown): Readonly<Record<string, unknown>> {
-  const { layers, bypass, shadow, plans, thresholds, plan, until, anchor, ...rest } = {
-    ...(stored as object),
-  } as Record<string, unknown>
+  const { limits, custom, shared, bypass, shadow, plans, thresholds, plan, blocked, until, anchor, ...rest } =
+    membersOf(stored)
   return {
     ...rest,
-    ...(layers as object | undefined),
-    ...(Array.isArray(bypass) ? { bypassSite: bypass.includes('site') } : {}),
+    ...(limits === undefined ? {} : tablesOf(membersOf(limits), bypass !== undefined)),
+    ...(custom === undefined ? {} : { custom: custom && tableOf(membersOf(custom), undefined) }),
+    ...membersOf(shared),
+    ...(bypass === undefined ? {} : { bypassSite: membersOf(bypass).site === true }),
   }
+}
+
+function tablesOf(limits: Readonly<Record<string, unknown>>, isOfUser: boolean): object {
+  const table = tableOf<unknown>(limits, isOfUser ? null : undefined)
+  return isOfUser ? { overrides: table.personal } : { base: table }
+}
+
+function membersOf(document: unknown): Readonly<Record<string, unknown>> {
+  return { ...(document as object) }
 }

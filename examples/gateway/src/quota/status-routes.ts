@@ -1,16 +1,21 @@
-import type { Quota, QuotaStatus } from '@scoregw/quota'
+import type { QuotaStatus } from '@scoregw/quota'
 import { quotaStatusBody } from '@scoregw/quota/http'
 import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
 import { type Route, route } from '../http/route.ts'
 import { type StatusDocument, statusDocument } from './documents.ts'
-import type { OperationName } from './policy.ts'
+import { CATEGORIES, placeOf } from './names.ts'
+import type { GatewayQuota, Tokens } from './policy.ts'
 
-export function statusBody(status: QuotaStatus): StatusDocument {
-  return statusDocument.parse(quotaStatusBody(status, { timeZone: BEIJING_TIME_ZONE }))
+/** The specified body of a status. */
+export function statusBody(status: QuotaStatus<Tokens>): StatusDocument {
+  const limits = Object.entries(quotaStatusBody(status).limits)
+  const all = limits.map(([name, limit]) => ({ ...placeOf(name), ...limit }))
+  const windows = CATEGORIES.map((category) => [category, all.filter((each) => each.category === category)])
+  return statusDocument.parse({ windows: Object.fromEntries(windows), timeZone: BEIJING_TIME_ZONE })
 }
 
 /** The caller's quota, and its older path. */
-export function statusRoutes(quota: Quota<OperationName>): Route[] {
+export function statusRoutes(quota: GatewayQuota): Route[] {
   return (['/me/quota', '/quota'] as const).map((path) =>
     route({
       method: 'get',

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Clock,
-  type Decision,
-  type Quota,
-  QuotaError,
-  type RefusedDecision,
-  type ResumedReservation,
-} from '@scoregw/quota'
-import type { OperationName } from '../quota/policy.ts'
+import { type Clock, type Decision, QuotaError, type RefusedDecision, type ResumedReservation } from '@scoregw/quota'
+import { categoryOf, type GatewayQuota, type OperationName, type Tokens } from '../quota/policy.ts'
 import type { Metered, UsageRecorder } from '../usage/usage-recorder.ts'
 import { refusingLimit } from '../usage/usage-records.ts'
 import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
@@ -30,11 +23,11 @@ export class HoldGone extends Error {
 
 /** The tokens of sessions: held while scores arrive, then charged once by any process. Users see both in their usage. */
 export class UploadHolds {
-  readonly #quota: Quota<OperationName>
+  readonly #quota: GatewayQuota
   readonly #recorder: UsageRecorder
   readonly #clock: Clock
 
-  constructor(quota: Quota<OperationName>, recorder: UsageRecorder, clock: Clock) {
+  constructor(quota: GatewayQuota, recorder: UsageRecorder, clock: Clock) {
     this.#quota = quota
     this.#recorder = recorder
     this.#clock = clock
@@ -45,7 +38,7 @@ export class UploadHolds {
    *
    * @throws {HoldGone}
    */
-  async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
+  async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision<Tokens>> {
     const cover = await this.#cover(upload, scores)
     if ('allowed' in cover) {
       const { now: at, cost, settingsVersion } = cover
@@ -55,7 +48,7 @@ export class UploadHolds {
     return cover
   }
 
-  async #cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
+  async #cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision<Tokens>> {
     const { price, tokens, holdToken, userId } = upload
     if (price === null) return this.#reserve(userId)
     const needed = tokensOf(price, scores)
@@ -89,7 +82,7 @@ export class UploadHolds {
    */
   async charge({ holdToken, tokens }: Upload): Promise<number> {
     if (holdToken === null) return 0
-    let hold: ResumedReservation
+    let hold: ResumedReservation<Tokens>
     try {
       hold = await this.#quota.resume(holdToken)
     } catch (error) {
@@ -117,10 +110,9 @@ export class UploadHolds {
     tokens: number,
     facts: Pick<Metered, 'at' | 'cost' | 'settingsVersion' | 'status' | 'error' | 'refusal'>,
   ): void {
-    const { category } = this.#quota.policy.operations[OPERATION]
     const charged = (): number => tokens
     this.#recorder.record({
-      ...{ id: randomUUID(), userId, operation: OPERATION, category },
+      ...{ id: randomUUID(), userId, operation: OPERATION, category: categoryOf(OPERATION) },
       ...facts,
       charged,
       isOver: () => true,
@@ -137,9 +129,9 @@ export class UploadHolds {
     }
   }
 
-  async #reserve(userId: string): Promise<Cover | RefusedDecision> {
+  async #reserve(userId: string): Promise<Cover | RefusedDecision<Tokens>> {
     const reservation = await this.#quota.reserve({ subject: userId, operation: OPERATION, ttlMs: SESSION_MS })
-    const decision = reservation.decision as Decision
+    const decision = reservation.decision as Decision<Tokens>
     if (!decision.allowed) return decision
     const holdToken = (reservation.allowed ? reservation.token : undefined) ?? null
     // One call never has more scores than the first price covers.

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Clock, type Quota, QuotaError, type RefusedDecision } from '@scoregw/quota'
+import { type Clock, QuotaError, type RefusedDecision } from '@scoregw/quota'
 import { chartText } from '../charts/chart.ts'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import type { Logger } from '../log/logger.ts'
-import type { OperationName } from '../quota/policy.ts'
+import type { GatewayQuota, Tokens } from '../quota/policy.ts'
 import type { Play } from '../scores/score.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { storeUpload } from './store-upload.ts'
@@ -26,7 +26,7 @@ interface UploadDeps {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   readonly recorder: UsageRecorder
 }
 
@@ -65,7 +65,7 @@ export class UploadService {
    * @returns the session, or why there are too few tokens
    * @throws {HttpError} `not_found`, `conflict`, `session_expired`, `validation_failed`
    */
-  async add(userId: string, id: string, plays: readonly Play[]): Promise<Upload | RefusedDecision> {
+  async add(userId: string, id: string, plays: readonly Play[]): Promise<Upload | RefusedDecision<Tokens>> {
     const { clock, uploads, holds } = this.#options
     await this.#ownedBy(userId, id)
     return this.#claimed(id, async (claimed) => {

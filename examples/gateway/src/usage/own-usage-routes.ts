@@ -4,6 +4,7 @@ import { dayText, lastBeijingDays } from '../beijing-day.ts'
 import { isoInstant } from '../http/instant.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { findPlace } from '../quota/names.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 import type { UsageCursor, UsageRecord, UsageRecords } from './usage-records.ts'
 
@@ -52,7 +53,7 @@ const ownRequest = z.object({
       resetAt: isoInstant,
     })
     .nullable()
-    .describe('The limit that refused it; `null`: none.'),
+    .describe('The limit that refused it; `null`: none, or one that is no longer there.'),
 })
 
 const sums = {
@@ -142,6 +143,10 @@ function shown({ at, operation, category, charged, status, error, refusal }: Usa
   }
 }
 
-function refusalShown({ scope, window, limit, used, requested, resetAt }: NonNullable<UsageRecord['refusal']>) {
+/** Leaves out a limit that had another name when it refused: nothing says any more where it was. */
+function refusalShown({ name, limit, used, requested, resetAt }: NonNullable<UsageRecord['refusal']>) {
+  const place = findPlace(name)
+  if (place === undefined) return null
+  const { scope, window } = place
   return { scope, window, limit, used, requested, resetAt: new Date(resetAt).toISOString() }
 }

@@ -20,10 +20,7 @@ const query = z.object({
 const group = z.object({
   userId: z.string(),
   operation: z.string(),
-  category: z.string(),
-  layer: z.string(),
-  scope: z.string(),
-  window: z.string(),
+  name: z.string().describe("The limit's name, for example `personal-read-1h`."),
   limit: tokens.describe('The limit at the last refusal, in tokens. So are `used` and `requested`.'),
   used: tokens,
   requested: tokens.describe('Above `limit`: waiting did not help.'),
@@ -74,16 +71,16 @@ type Records = Awaited<ReturnType<UsageRecords['refusedSince']>>
 /** @param newestFirst so that the first of a group is its last refusal */
 function groupsOf(newestFirst: Records): Group[] {
   const groups = new Map<string, Group>()
-  for (const { userId, operation, category, at, refusal } of newestFirst) {
+  for (const { userId, operation, at, refusal } of newestFirst) {
     if (refusal === null) continue
-    const { layer, scope, window, limit, used, requested, resetAt } = refusal
-    const key = JSON.stringify([userId, operation, layer, category, window])
+    const { name, limit, used, requested, resetAt } = refusal
+    const key = JSON.stringify([userId, operation, name])
     const known = groups.get(key)
     if (known !== undefined) {
       known.count++
       continue
     }
-    const of = { userId, operation, category, layer, scope, window, limit, used, requested }
+    const of = { userId, operation, name, limit, used, requested }
     groups.set(key, { ...of, count: 1, lastAt: instantText(at), resetAt: instantText(resetAt) })
   }
   return [...groups.values()].slice(0, MOST_GROUPS)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock, Decision } from '@scoregw/quota'
+import type { Clock } from '@scoregw/quota'
 import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
+import type { RequestQuota } from '@scoregw/quota-express'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Chore } from '../chores.ts'
 import { contextOf } from '../http/request-context.ts'
@@ -132,7 +133,9 @@ export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMe
   }
 }
 
-function factsOf(decision: Decision | undefined): Pick<UsageRecord, 'cost' | 'settingsVersion' | 'refusal'> {
+function factsOf(
+  decision: RequestQuota['decision'] | undefined,
+): Pick<UsageRecord, 'cost' | 'settingsVersion' | 'refusal'> {
   if (decision === undefined) return { cost: null, settingsVersion: null, refusal: null }
   const { cost, settingsVersion } = decision
   return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }

@@ -1,17 +1,13 @@
-import type { LimitKind, RefusedDecision } from '@scoregw/quota'
+import type { RefusedDecision } from '@scoregw/quota'
 import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 import { beijingDay } from '../beijing-day.ts'
 import type { Db, Tables, UsageDayTable, UsageRecordTable } from '../db/schema.ts'
 
 /** The limit that refused a request. */
 export interface RefusingLimit {
-  /** The layer's name in the policy, and its name for people. */
-  readonly layer: string
-  readonly scope: string
-  /** The limit's label, for example `1h`. */
-  readonly window: string
-  readonly kind: LimitKind
-  /** The most that can be used: tokens, slots for concurrency, a bucket's burst. */
+  /** For example `personal-read-1h`. */
+  readonly name: string
+  /** The most tokens that can be used. */
   readonly limit: number
   readonly used: number
   readonly requested: number
@@ -47,9 +43,9 @@ function isFailure({ status }: Pick<UsageRecord, 'status'>): boolean {
 }
 
 /** The limit that a refusal reports. */
-export function refusingLimit({ binding }: RefusedDecision): RefusingLimit {
-  const { layer, scope, window, kind, limit, burst = limit, used, requested, resetAt } = binding
-  return { layer, scope, window, kind, limit: burst, used, requested, resetAt }
+export function refusingLimit({ refusedBy }: Pick<RefusedDecision, 'refusedBy'>): RefusingLimit {
+  const { name, limit, used, requested, resetAt } = refusedBy
+  return { name, limit, used, requested, resetAt }
 }
 
 /** How long records and daily sums are kept. */
@@ -132,7 +128,7 @@ export class UsageRecords {
       .selectFrom('usage_records')
       .selectAll()
       .where('at', '>=', since)
-      .where('layer', 'is not', null)
+      .where('limit_name', 'is not', null)
       .orderBy('at', 'desc')
       .limit(limit)
     const rows = await (userId === undefined ? refused : refused.where('user_id', '=', userId)).execute()
@@ -235,10 +231,7 @@ function toRow(record: UsageRecord): UsageRecordTable {
     status,
     error,
     settings_version: settingsVersion,
-    layer: refusal?.layer ?? null,
-    scope: refusal?.scope ?? null,
-    window_label: refusal?.window ?? null,
-    kind: refusal?.kind ?? null,
+    limit_name: refusal?.name ?? null,
     limit_tokens: refusal?.limit ?? null,
     used_tokens: refusal?.used ?? null,
     requested_tokens: refusal?.requested ?? null,
@@ -264,9 +257,8 @@ function fromRow(row: Selectable<UsageRecordTable>): UsageRecord {
 
 /** The refusal's columns are either all set or all null. */
 function refusalOf(row: Selectable<UsageRecordTable>): RefusingLimit | null {
-  const { layer, scope, window_label: window, kind } = row
-  const { limit_tokens: limit, used_tokens: used, requested_tokens: requested, reset_at: resetAt } = row
-  const isThere = layer !== null && scope !== null && window !== null && kind !== null
-  if (!isThere || limit === null || used === null || requested === null || resetAt === null) return null
-  return { layer, scope, window, kind, limit, used, requested, resetAt }
+  const { limit_name: name, limit_tokens: limit, used_tokens: used } = row
+  const { requested_tokens: requested, reset_at: resetAt } = row
+  if (name === null || limit === null || used === null || requested === null || resetAt === null) return null
+  return { name, limit, used, requested, resetAt }
 }

@@ -86,7 +86,7 @@ export class AdminUsers {
     id: string,
     change: UserChange,
     by: Doer,
-    precondition: Precondition = () => undefined,
+    precondition: Precondition = () => false,
   ): Promise<{ readonly isNew: boolean; readonly user: UserRecord }> {
     const { audit, onLinked } = this.#options
     const result = await audit.change(by, (audited) => this.#put(audited, id, change, precondition))
@@ -127,7 +127,7 @@ export class AdminUsers {
    *
    * @throws {HttpError} `not_found`; `conflict` if no administrator would be left; errors of the precondition
    */
-  async remove(id: string, by: Doer, precondition: Precondition = () => undefined): Promise<void> {
+  async remove(id: string, by: Doer, precondition: Precondition = () => false): Promise<void> {
     const { audit, clock, onDelete } = this.#options
     const found = await this.get(id)
     precondition(userEtag(found))

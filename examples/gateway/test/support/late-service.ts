@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
-import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
+import { createQuota, type MemoryStore, memoryStore } from '@scoregw/quota'
 import type { AsyncStore } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { listen } from '../../src/http/listener.ts'
@@ -8,12 +8,12 @@ import { route } from '../../src/http/route.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { meteredRoutes } from '../../src/quota/metered.ts'
-import { type OperationName, policy } from '../../src/quota/policy.ts'
+import { type GatewayQuota, policy } from '../../src/quota/policy.ts'
 import { whenDone } from './shared.ts'
 
 export interface LateService {
   readonly baseUrl: string
-  readonly quota: Quota<OperationName>
+  readonly quota: GatewayQuota
   /** Resolves when the store is asked to settle. */
   readonly settling: Promise<void>
   /** Lets the store settle. */

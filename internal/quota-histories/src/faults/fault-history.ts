@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Policy, type Quota, QuotaError, type Reservation, type ReserveRequest } from '@scoregw/quota'
+import { definePolicy, type OneUnit, type Policy, type Quota, QuotaError, type Reservation } from '@scoregw/quota'
 import { type Call, violationsOf } from './call.ts'
 
 const CALLERS = 16
@@ -11,15 +11,13 @@ const PAUSE_MS = 20
 const GIVEN_BACK_MS = 30_000
 
 /** A limit per hour and subject. */
-export function faultPolicy(limit: number): Policy<'take'> {
-  return {
-    windows: [{ label: '1h', lengthMs: 3_600_000 }],
-    categories: ['all'],
-    layers: [{ name: 'personal', scope: 'Personal', shared: false }],
-    operations: { take: { category: 'all', cost: 1 } },
-    base: { personal: { all: { '1h': limit } } },
-  }
+export function faultPolicy(limit: number): Policy<'take', OneUnit> {
+  const policy = definePolicy({ limits: { perHour: { by: 'user', limit, per: '1h' } }, operations: { take: {} } })
+  return policy
 }
+
+/** An engine of {@link faultPolicy}. */
+export type FaultQuota = Quota<'take', OneUnit>
 
 /**
  * Makes a server fail and return while all callers continue.
@@ -70,22 +68,28 @@ const OUTCOMES = {
 
 function resultOf({ status, decision }: Reservation): Pick<Call, 'outcome' | 'used'> {
   assert(status !== 'expired', 'nothing here is a hold')
-  return { outcome: OUTCOMES[status], used: decision?.windows[0]?.used ?? undefined }
+  return { outcome: OUTCOMES[status], used: decision?.limits.perHour?.used ?? undefined }
+}
+
+interface TakeRequest {
+  readonly subject: string
+  readonly operation: 'take'
+  readonly id: string
 }
 
 /** Callers of one engine that repeat a call until it is answered. */
 class Callers {
-  readonly #quota: Quota
+  readonly #quota: FaultQuota
   readonly #options: FaultHistoryOptions
   readonly #calls: Call[] = []
-  readonly #doubtful: ReserveRequest[] = []
+  readonly #doubtful: TakeRequest[] = []
   readonly #doubt = gate()
   readonly #third = gate()
   #unanswered = 0
   #instant = 0
   #begun = 0
 
-  constructor(quota: Quota, options: FaultHistoryOptions) {
+  constructor(quota: FaultQuota, options: FaultHistoryOptions) {
     this.#quota = quota
     this.#options = options
   }
@@ -121,7 +125,7 @@ class Callers {
     for (let ids = 0; ; ids++) {
       const request = {
         subject: this.#options.subject,
-        operation: 'take',
+        operation: 'take' as const,
         id: `${this.#options.subject}: ${take}.${ids}`,
       }
       const reservation = await this.#call(() => this.#quota.reserve(request), resultOf)
@@ -158,12 +162,17 @@ class Callers {
 }
 
 /** Checks that the history finally agrees with the server, and that no answer was wrong. */
-async function check(quota: Quota, { calls, charged }: FaultHistory, subject: string, limit: number): Promise<void> {
+async function check(
+  quota: FaultQuota,
+  { calls, charged }: FaultHistory,
+  subject: string,
+  limit: number,
+): Promise<void> {
   assert.deepEqual(violationsOf(calls, limit), [], subject)
   const until = performance.now() + GIVEN_BACK_MS
   for (;;) {
-    const { windows } = await quota.status(subject)
-    const [used, wanted] = [windows.all?.[0]?.used, await charged()]
+    const { limits } = await quota.status(subject)
+    const [used, wanted] = [limits.perHour?.used, await charged()]
     if (used === wanted) return
     assert(performance.now() < until, `${subject}: ${used} used, ${wanted} were admitted and kept`)
     await delay(PAUSE_MS)
@@ -187,7 +196,7 @@ export interface FaultHistories {
  * @throws {AssertionError} at the first history with a wrong answer
  */
 export async function runFaultHistories(
-  quota: Quota,
+  quota: FaultQuota,
   { runs, takes, fault }: FaultHistories,
 ): Promise<{ calls: number; refused: number; unanswered: number }> {
   const sum = { calls: 0, refused: 0, unanswered: 0 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createQuota, type Decision, type Policy, type Quota } from '@scoregw/quota'
+import { createQuota, type Decision, definePolicy, type Quota } from '@scoregw/quota'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import { SEED } from './run-history.ts'
 import { asAnotherProcess } from './world.ts'
@@ -152,13 +152,10 @@ async function play(given: Given): Promise<void> {
 }
 
 function engineOf({ store, peer, clock }: StoreHarness, perMs: number, limits: BucketLimits, isPeer: boolean): Quota {
-  const policy: Policy<'go'> = {
-    windows: [{ label: 'bucket', lengthMs: perMs, burst: limits.burst }],
-    categories: ['all'],
-    layers: [{ name: 'user', scope: 'User', shared: false }],
-    operations: { go: { category: 'all', cost: 1 } },
-    base: { user: { all: { bucket: limits.limit } } },
-  }
+  const policy = definePolicy({
+    limits: { bucket: { by: 'user', per: `${perMs}ms`, ...limits } },
+    operations: { go: {} },
+  })
   return createQuota({
     policy,
     store: asAnotherProcess((isPeer ? peer : store) ?? store),
@@ -324,7 +321,7 @@ class History {
     const fitsAt = ideal.fitsAt(cost, limits)
     const where = JSON.stringify({ ...limits, perMs: this.#perMs, cost, decision })
     assert.equal(decision.allowed, ideal.take(cost), where)
-    assert.equal(decision.windows[0]?.remaining, ideal.tokens, where)
+    assert.equal(decision.limits.bucket?.remaining, ideal.tokens, where)
     if (decision.allowed) return
     assert.equal(decision.retryable, cost <= limits.burst, where)
     if (decision.retryable) assert.equal(decision.resetAt, fitsAt, where)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import type { StoreSchema } from '@scoregw/quota/store'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import { ModelWindows } from '@scoregw/quota-testkit/model'
 import { cellsOf, oneRow, playAll, Requests } from './requests.ts'

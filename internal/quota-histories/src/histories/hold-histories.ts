@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  type AsyncHolds,
-  cellsIn,
-  type HoldRef,
-  type QuotaStore,
-  type SyncHolds,
-  slotsCell,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { AsyncHolds, HoldRef, QuotaStore, SyncHolds } from '@scoregw/quota/store'
 import { missingOf, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { copyOf, ModelCounters, type ModelState } from '@scoregw/quota-testkit/model'
 import {

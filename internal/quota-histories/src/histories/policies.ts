@@ -1,5 +1,4 @@
-import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
-import type { BucketWindow, CalendarWindow } from '@scoregw/quota/store'
+import { type Policy, parsePolicy, type Subject } from '@scoregw/quota'
 import type { StoreAbility } from '@scoregw/quota-testkit'
 
 /** Policies for random histories, and the subjects in them. */
@@ -14,16 +13,15 @@ export interface Scene {
   readonly needs: readonly StoreAbility[]
 }
 
-const PERSONAL = { name: 'personal', scope: 'Personal', shared: false }
-const TEAM = { name: 'team', scope: 'Team', shared: false }
-const SITE = { name: 'site', scope: 'Site', shared: true }
-const ALL = { name: 'all', scope: 'All', shared: true }
+/** Layers that all subjects share. In others, each has its own limits. */
+const SHARED = ['site', 'all']
 
+/** 1 and 4 for reads, 3 for writes, nothing for `ping`, 2 for what few policies count. */
 const OPERATIONS = {
   look: { category: 'read', cost: 1 },
   load: { category: 'read', cost: 4 },
   save: { category: 'write', cost: 3 },
-  ping: { category: 'write', cost: 0 },
+  ping: { category: 'write', cost: 0, free: true },
   rule: { category: 'admin', cost: 2 },
 }
 
@@ -31,81 +29,74 @@ const OPERATIONS = {
 const HELD_OPERATIONS = {
   stream: { category: 'write', cost: 3, overrun: 'charge', maxOverrun: 4 },
   render: { category: 'read', cost: 2, overrun: 'charge', maxOverrun: 6 },
-} as const
-const FITTING = { shape: { category: 'read', cost: 4, overrun: 'fit', maxOverrun: 5 } } as const
+}
+const FITTING = { shape: { category: 'read', cost: 4, overrun: 'fit', maxOverrun: 5 } }
 
-/** A limit of concurrent writes: low in per-subject layers, and in shared layers on request. */
-const RUNNING = { label: 'running', operations: ['stream'] }
 type SlotsOf = 'own' | 'all' | undefined
+/** Which operations the limits of a group count; `undefined`: all. */
+type Groups = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The plans of all histories. Labels and categories that a policy lacks are left out. */
-const PLAN_LIMITS: Readonly<Record<string, readonly [category: string, label: string, limit: Limit][]>> = {
-  small: [
-    ['read', '1h', 3],
-    ['read', 'hour', 4],
-    ['write', 'running', 1],
-  ],
-  large: [
-    ['read', '1h', 25],
-    ['write', '1h', 'unlimited'],
-    ['write', 'running', 3],
-  ],
-}
-
-/** Limits that a few requests fill, slightly larger for longer windows. */
-function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>, slots: SlotsOf): LimitTable {
-  const limitOf = (layer: number, window: number): Limit => (window === 3 ? 'unlimited' : 8 + 6 * layer + 5 * window)
-  return Object.fromEntries(
-    policy.layers.map(({ name, shared }) => [
-      name,
-      Object.fromEntries(
-        policy.categories.map((category) => [
-          category,
-          Object.fromEntries([
-            ...policy.windows.map(({ label }, window) => [label, limitOf(shared ? 1 : 0, window)]),
-            ...(category === 'write' && (slots === 'all' || (slots === 'own' && !shared))
-              ? [['running', shared ? 3 : 2]]
-              : []),
-          ]),
-        ]),
-      ),
-    ]),
-  )
-}
-
-interface Shape extends Pick<Policy, 'windows' | 'layers'> {
-  readonly categories?: readonly string[]
+/** Limits of each layer, group and time, named `layer-group-time`. */
+interface Shape {
+  /** By name, the members of a limit about its time. */
+  readonly times: Readonly<Record<string, object>>
+  readonly layers: readonly string[]
+  readonly groups?: Groups
+  readonly titles?: Readonly<Record<string, string>>
+  /** Groups whose limits were renamed: to `layer/group/time`. */
+  readonly renamed?: readonly string[]
   /** Whether there are holds, where slots are limited, and whether an overrun may have to fit. */
   readonly held?: boolean
   readonly slots?: SlotsOf
   readonly fits?: boolean
 }
 
-function policyOf({
-  categories = ['read', 'write'],
-  windows,
-  layers,
-  held = false,
-  slots,
-  fits = false,
-}: Shape): Policy {
-  const shape = { windows, layers, categories }
-  const all = { ...OPERATIONS, ...(held ? HELD_OPERATIONS : {}), ...(fits ? FITTING : {}) }
-  const operations = Object.entries(all).filter(([, { category }]) => categories.includes(category))
-  const base = tight(shape, slots)
-  const policy = { ...shape, operations: Object.fromEntries(operations), base }
-  if (!held) return policy
-  const plans = Object.fromEntries(Object.entries(PLAN_LIMITS).map(([name, limits]) => [name, planOf(policy, limits)]))
-  return Object.hasOwn(policy.operations, 'stream') && slots !== undefined
-    ? { ...policy, plans, concurrency: RUNNING }
-    : { ...policy, plans }
+const READ_AND_WRITE: Groups = { read: 'read', write: 'write' }
+/** Every operation is counted, and writes once more. */
+const ALL_AND_WRITE: Groups = { all: undefined, write: 'write' }
+
+function policyOf(shape: Shape): Policy {
+  const { times, layers, groups = READ_AND_WRITE, titles, renamed = [], held = false, slots, fits = false } = shape
+  const whose = (layer: string): object => (SHARED.includes(layer) ? { shared: layer } : { by: layer })
+  const windows = layers.flatMap((layer) =>
+    Object.entries(groups).flatMap(([group, counted]) =>
+      Object.entries(times).map(([time, members], at): [string, object] => {
+        const limit = { ...whose(layer), limit: tight(layer, at), for: counted, ...members }
+        const name = `${layer}-${group}-${time}`
+        return renamed.includes(group) ? [`${layer}/${group}/${time}`, { ...limit, formerly: name }] : [name, limit]
+      }),
+    ),
+  )
+  const limited = slots === 'all' ? layers : layers.filter((layer) => slots === 'own' && !SHARED.includes(layer))
+  const running = limited.map((layer): [string, object] => [
+    `${layer}-running`,
+    { ...whose(layer), concurrency: SHARED.includes(layer) ? 3 : 2, for: 'stream' },
+  ])
+  const limits = Object.fromEntries([...windows, ...running])
+  const all = { ...OPERATIONS, ...(held && HELD_OPERATIONS), ...(fits && FITTING) }
+  const counted = Object.values(groups).flatMap((group) => group ?? Object.values(all).map(({ category }) => category))
+  const operations = Object.entries(all).map(([name, operation]) => {
+    const isCounted = counted.includes(operation.category) || counted.includes(name)
+    return [name, isCounted ? operation : { ...operation, free: true }]
+  })
+  const plans = held ? { plans: plansOf(Object.keys(limits)) } : {}
+  return parsePolicy({ unit: 'tokens', limits, operations: Object.fromEntries(operations), titles, ...plans })
 }
 
-function planOf({ base }: Pick<Policy, 'base'>, limits: readonly [category: string, label: string, limit: Limit][]) {
-  const known = limits.filter(([category, label]) => base.personal?.[category]?.[label] !== undefined)
-  const ofCategory = (name: string) =>
-    Object.fromEntries(known.flatMap(([category, label, limit]) => (category === name ? [[label, limit]] : [])))
-  return { personal: Object.fromEntries(known.map(([category]) => [category, ofCategory(category)])) }
+/** Limits that a few requests fill, slightly larger for longer windows. */
+function tight(layer: string, time: number): number | 'unlimited' {
+  return time === 3 ? 'unlimited' : 8 + 5 * time + (SHARED.includes(layer) ? 6 : 0)
+}
+
+/** The plans of all histories. Limits that a policy lacks are left out. */
+function plansOf(names: readonly string[]): object {
+  const plans = {
+    small: { 'personal-read-1h': 3, 'personal-read-hour': 4, 'personal-running': 1 },
+    large: { 'personal-read-1h': 25, 'personal-write-1h': 'unlimited', 'personal-running': 3 },
+  }
+  const among = (plan: object): object =>
+    Object.fromEntries(Object.entries(plan).filter(([name]) => names.includes(name)))
+  return { small: among(plans.small), large: among(plans.large) }
 }
 
 function scene(
@@ -119,115 +110,189 @@ function scene(
   return { name, policy: policyOf(shape), edits: edited, subjects, needs }
 }
 
-const SECOND = { label: '1s', lengthMs: 1_000 }
-const MINUTE = { label: '1m', lengthMs: 60_000 }
-const HOUR = { label: '1h', lengthMs: 3_600_000 }
-const FIVE_HOURS = { label: '5h', lengthMs: 18_000_000 }
-const DAY = { label: '1d', lengthMs: 86_400_000 }
-const YEAR = { label: '366d', lengthMs: 366 * 86_400_000 }
+/** Rolling windows by their lengths. */
+function per(...lengths: readonly string[]): Shape['times'] {
+  return Object.fromEntries(lengths.map((length) => [length, { per: length }]))
+}
 
-const EACH_HOUR: CalendarWindow = { label: 'hour', every: 'hour', timeZone: 'UTC' }
-const WEEK: CalendarWindow = { label: 'week', every: 'week', timeZone: 'UTC', weekStartsOn: 7 }
-const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } }
-const BILLING: CalendarWindow = { label: 'billing', every: 'month', timeZone: 'UTC', anchor: 'subject' }
+const HOURLY = { hour: { every: 'hour', timeZone: 'UTC' } }
+const WEEKLY = { week: { every: 'week', timeZone: 'UTC', weekStartsOn: 7 } }
+const MONTHLY = { month: { every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } } }
+const BILLING = { billing: { every: 'month', timeZone: 'UTC', anchor: 'subject' } }
 
 /** Buckets with the limits of windows. */
-const FEW: BucketWindow = { label: '1m', lengthMs: 60_000, burst: 4 }
-const SHARE: BucketWindow = { label: '7s', lengthMs: 7_000, burst: { share: 0.6 } }
+const FEW = { '1m': { per: '1m', burst: 4 } }
+const SHARE = { '7s': { per: '7s', burst: { share: 0.6 } } }
 
-/** The default shape, the smallest, many windows and layers, and limits of every kind. */
+const tokens = { of: 'tokens', per: '50s' } as const
+const money = { of: 'money', per: '80s' } as const
+
+/** The limits of a policy with several units. */
+function unitLimits(times: { readonly requests: string; readonly tokens: string }, team = 'team') {
+  return {
+    requests: { by: 'user', limit: 4, per: times.requests },
+    tokens: { by: 'user', ...tokens, limit: 12, per: times.tokens },
+    money: { by: 'user', ...money, limit: 30, for: ['complete', 'late'] },
+    'team-requests': { by: team, limit: 7, per: times.requests },
+    'team-tokens': { by: team, ...tokens, limit: 18, burst: 9 },
+    'all-requests': { shared: 'all', limit: 20, per: '20s', for: ['list', 'late'] },
+    'all-money': { shared: 'all', ...money, limit: 60 },
+  }
+}
+
+function unitPolicy(limits: object): Policy {
+  return parsePolicy({
+    limits,
+    operations: {
+      complete: { cost: { tokens: 3, money: 2 } },
+      list: {},
+      late: {
+        cost: { tokens: 2, money: 5 },
+        overrun: 'charge',
+        maxOverrun: { requests: 0, tokens: 3, money: 4 },
+      },
+    },
+    plans: { small: { tokens: 2 }, large: { 'team-tokens': 80 } },
+  })
+}
+
+/** Policies that count several units. */
+export const UNIT_SCENES: readonly Scene[] = [
+  {
+    name: 'requests, tokens and money of users, teams and all',
+    policy: unitPolicy(unitLimits({ requests: '20s', tokens: '50s' })),
+    edits: [
+      unitPolicy(unitLimits({ requests: '1m', tokens: '50s' })),
+      unitPolicy({
+        ...unitLimits({ requests: '20s', tokens: '1m' }),
+        money: undefined,
+        cash: { by: 'user', ...money, limit: 30, formerly: 'money' },
+      }),
+    ],
+    subjects: [
+      { user: 'ann', team: 'x' },
+      { user: 'bob', team: 'x' },
+      { user: 'ann', team: null },
+      { user: null, team: 'y' },
+    ],
+    needs: ['holds', 'bucket'],
+  },
+]
+
+/** The score gateway's shape, the smallest, many windows and layers, and limits of every kind. */
 export const SCENES: readonly Scene[] = [
+  ...UNIT_SCENES,
   scene(
     'personal and site, 1h 5h 1d',
-    { windows: [HOUR, FIVE_HOURS, DAY], layers: [PERSONAL, SITE] },
+    { times: per('1h', '5h', '1d'), layers: ['personal', 'site'] },
     [
-      { windows: [MINUTE, HOUR, FIVE_HOURS, DAY] },
-      { windows: [DAY, HOUR] },
-      { windows: [{ ...HOUR, lengthMs: 7_200_000 }, FIVE_HOURS, { ...DAY, label: '24h' }] },
-      { windows: [FIVE_HOURS, YEAR], layers: [SITE, PERSONAL] },
-      { layers: [PERSONAL, TEAM, SITE] },
-      { layers: [PERSONAL] },
-      { layers: [ALL, { ...SITE, scope: 'Everybody' }, PERSONAL] },
-      { categories: ['admin', 'write', 'read'] },
-      { categories: ['write'] },
+      { times: per('1m', '1h', '5h', '1d') },
+      { times: per('1d', '1h') },
+      { times: { '1h': { per: '2h' }, '5h': { per: '5h' }, '24h': { per: '1d' } } },
+      { times: per('5h', '366d'), layers: ['site', 'personal'] },
+      { layers: ['personal', 'team', 'site'] },
+      { layers: ['personal'] },
+      { layers: ['all', 'site', 'personal'], titles: { site: 'Everybody' } },
+      { groups: { admin: 'admin', ...READ_AND_WRITE } },
+      { groups: { write: 'write' } },
     ],
     ['a', 'b', '__proto__'],
   ),
   scene(
-    'personal, 1 second',
-    { windows: [SECOND], layers: [PERSONAL] },
-    [{ windows: [MINUTE, SECOND] }, { windows: [DAY] }, { layers: [PERSONAL, SITE] }],
+    'limits of all operations beside those of writes, that change what they count and their names',
+    { times: per('1m', '1h'), layers: ['personal', 'site'], groups: ALL_AND_WRITE },
+    [
+      { renamed: ['all'] },
+      { renamed: ['write'], groups: { all: ['read', 'admin'], write: ['write', 'look'] } },
+      { groups: { all: 'write', write: undefined } },
+      { groups: { write: 'save', ...READ_AND_WRITE } },
+      { groups: { ...ALL_AND_WRITE, read: 'look' }, layers: ['site', 'personal'] },
+    ],
     ['a', 'b'],
   ),
   scene(
-    'personal, team and site, 1 second to 366 days',
-    { windows: [SECOND, { label: '7s', lengthMs: 7_000 }, MINUTE, HOUR, YEAR], layers: [PERSONAL, TEAM, SITE] },
+    'personal, 1 second',
+    { times: per('1s'), layers: ['personal'] },
+    [{ times: per('1m', '1s') }, { times: per('1d') }, { layers: ['personal', 'site'] }],
+    ['a', 'b'],
+  ),
+  scene(
+    'personal, team and site, 1 second to 366 days, and subjects without a key in one of them',
+    { times: per('1s', '7s', '1m', '1h', '366d'), layers: ['personal', 'team', 'site'] },
     [
-      { windows: [HOUR, SECOND, YEAR] },
-      { windows: [{ label: '7s', lengthMs: 8_000 }, MINUTE, DAY] },
-      { layers: [SITE, PERSONAL] },
-      { layers: [PERSONAL, SITE, TEAM], categories: ['write', 'read'] },
-      { layers: [TEAM, PERSONAL] },
+      { times: per('1h', '1s', '366d') },
+      { times: { '7s': { per: '8s' }, ...per('1m', '1d') } },
+      { layers: ['site', 'personal'] },
+      { layers: ['personal', 'site', 'team'], groups: { write: 'write', read: undefined } },
+      { layers: ['team', 'personal'] },
     ],
     [
       { personal: 'a', team: 'x' },
-      { personal: 'b', team: 'x' },
+      { personal: 'b', team: null },
+      { personal: null, team: 'x' },
       { personal: 'a', team: 'y' },
     ],
   ),
   scene(
     'hours, weeks and months of the calendar, work that is held and slots of ones own',
-    { windows: [EACH_HOUR, HOUR, MONTH], layers: [PERSONAL, SITE], held: true, slots: 'own' },
+    { times: { ...HOURLY, ...per('1h'), ...MONTHLY }, layers: ['personal', 'site'], held: true, slots: 'own' },
     [
-      { windows: [HOUR, WEEK, MONTH] },
-      { windows: [HOUR], slots: undefined },
-      { windows: [EACH_HOUR, { ...MONTH, anchor: { day: 1 } }] },
-      { layers: [SITE, PERSONAL] },
-      { layers: [PERSONAL], categories: ['write', 'read'] },
+      { times: { ...per('1h'), ...WEEKLY, ...MONTHLY } },
+      { times: per('1h'), slots: undefined },
+      { times: { ...HOURLY, month: { every: 'month', timeZone: 'UTC', anchor: { day: 1 } } } },
+      { layers: ['site', 'personal'] },
+      { layers: ['personal'], groups: { write: 'write', read: 'read' } },
+      { groups: { read: undefined, write: ['stream', 'look'] }, renamed: ['read'] },
     ],
     ['a', 'b'],
     ['calendar', 'holds', 'concurrency'],
   ),
   scene(
     'months that begin where each subject says, and work that is held',
-    { windows: [HOUR, BILLING], layers: [PERSONAL, SITE], held: true },
+    { times: { ...per('1h'), ...BILLING }, layers: ['personal', 'site'], held: true },
     [
-      { windows: [BILLING] },
-      { windows: [EACH_HOUR, BILLING, WEEK] },
-      { layers: [SITE, PERSONAL] },
-      { layers: [PERSONAL], categories: ['write', 'read'] },
+      { times: BILLING },
+      { times: { ...HOURLY, ...BILLING, ...WEEKLY } },
+      { layers: ['site', 'personal'] },
+      { layers: ['personal'], groups: { write: 'read', read: 'write' } },
     ],
     ['a', 'b'],
     ['calendar', 'holds'],
   ),
   scene(
     'buckets and a window, and work that is held',
-    { windows: [SHARE, FEW, HOUR], layers: [PERSONAL, SITE], held: true, fits: true },
+    { times: { ...SHARE, ...FEW, ...per('1h') }, layers: ['personal', 'site'], held: true, fits: true },
     [
-      { windows: [FEW, HOUR] },
-      {
-        windows: [
-          { ...FEW, burst: { share: 1 } },
-          { ...SHARE, burst: 2 },
-        ],
-      },
-      { windows: [HOUR, MINUTE] },
-      { windows: [SHARE], layers: [SITE, PERSONAL] },
-      { layers: [PERSONAL], categories: ['write', 'read'] },
+      { times: { ...FEW, ...per('1h') } },
+      { times: { '1m': { per: '1m', burst: { share: 1 } }, '7s': { per: '7s', burst: 2 } } },
+      { times: per('1h', '1m') },
+      { times: SHARE, layers: ['site', 'personal'], renamed: ['read'] },
+      { layers: ['personal'], groups: { write: 'write', read: undefined } },
     ],
     ['a', 'b'],
     ['bucket', 'holds', 'fit'],
   ),
   scene(
-    'slots that everybody shares, and overruns that have to fit',
-    { windows: [MINUTE, EACH_HOUR, DAY], layers: [PERSONAL, SITE], held: true, slots: 'all', fits: true },
+    'slots that everybody shares, overruns that have to fit, and keys that may be absent',
+    {
+      times: { ...per('1m'), ...HOURLY, ...per('1d') },
+      layers: ['personal', 'team', 'site'],
+      held: true,
+      slots: 'all',
+      fits: true,
+    },
     [
-      { windows: [MINUTE, DAY] },
+      { times: per('1m', '1d') },
       { slots: 'own' },
-      { layers: [PERSONAL, ALL, SITE] },
+      { layers: ['personal', 'team', 'all', 'site'] },
       { fits: false, slots: undefined },
+      { groups: { read: ['shape', 'write'], write: 'render' } },
     ],
-    ['a', 'b', 'c'],
+    [
+      { personal: 'a', team: null },
+      { personal: 'b', team: 'x' },
+      { personal: null, team: 'x' },
+    ],
     ['calendar', 'holds', 'concurrency', 'shared-concurrency', 'fit'],
   ),
 ]
@@ -236,8 +301,9 @@ export const SCENES: readonly Scene[] = [
 export function subjectIn({ layers }: Policy, subject: Subject): Subject {
   const own = layers.filter(({ shared }) => !shared).map(({ name }) => name)
   if (typeof subject === 'string' && own.length === 1) return subject
-  const keys = own.map((name) => [name, typeof subject === 'string' ? subject : (subject[name] ?? '')])
-  return Object.fromEntries(keys) as Subject
+  const keys = own.map((name) => [name, typeof subject === 'string' ? subject : (subject[name] ?? null)] as const)
+  const isSome = keys.some(([, key]) => key !== null)
+  return Object.fromEntries(isSome ? keys : keys.map(([name]) => [name, 'somebody']))
 }
 
 /** The member at an index, which wraps around. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { AdmittedDecision, Decision, QuotaRequest } from '@scoregw/quota'
+import { ofUnit } from '@scoregw/quota/internal'
 import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
+import { amountIn, costIn, shareOf } from './amounts.ts'
 import { Ledger } from './ledger.ts'
 import { pick, type Scene } from './policies.ts'
 import { checkParameters, type HistoryOptions, playable } from './run-history.ts'
@@ -47,7 +49,7 @@ class Witness {
   constructor(scene: Scene, harness: StoreHarness, counts: PromiseCounts) {
     this.#scene = scene
     this.#world = new World(harness, scene)
-    this.#ledger = new Ledger(scene.policy)
+    this.#ledger = new Ledger()
     this.#counts = counts
   }
 
@@ -66,14 +68,17 @@ class Witness {
     else if (step.kind === 'to-end') await this.#turnToEnd(step.end, step.offsetMs)
     else if (step.kind === 'mode') await this.#world.engine(step.engine).settings.update({ mode: step.mode })
     else if (step.kind === 'site') await this.#changeSite(step.engine, step.enabled, step.multiplier)
-    else if (step.kind === 'reset') await this.#reset(step.engine, step.subject, step.layer)
+    else if (step.kind === 'reset') await this.#reset(step.engine, step.subject, step.limits)
   }
 
   #request(step: { subject: number; operation: number; cost?: number | undefined }): QuotaRequest {
-    const { operations, concurrency } = this.#scene.policy
-    const plain = Object.keys(operations).filter((name) => concurrency?.operations?.includes(name) !== true)
+    const { operations, limits } = this.#scene.policy
+    const slots = limits.filter(({ window }) => window === undefined)
+    const plain = Object.keys(operations).filter((name) => !slots.some((limit) => limit.operations?.includes(name)))
     const operation = pick(plain, step.operation)
-    return { subject: pick(this.#scene.subjects, step.subject), operation, cost: step.cost }
+    const { policy } = this.#scene
+    const cost = step.cost === undefined ? undefined : costIn(policy, amountIn(policy, step.cost))
+    return { subject: pick(this.#scene.subjects, step.subject), operation, cost }
   }
 
   #enter(decision: Decision): void {
@@ -95,28 +100,29 @@ class Witness {
     if (reservations.length === 0) return
     const at = index % reservations.length
     const decision = pick(this.#held, at)
-    const actual = percent === undefined ? 0 : Math.floor((decision.cost * percent) / 100)
+    const { cost } = decision
+    const actual = shareOf(cost, percent ?? 0)
     if (percent === undefined) await pick(reservations, at).cancel()
-    else await pick(reservations, at).commit(actual)
-    if (!this.#settled.has(at)) this.#ledger.gaveBack(decision, decision.cost - actual)
+    else await pick(reservations, at).commit(costIn(this.#scene.policy, actual))
+    if (!this.#settled.has(at)) this.#ledger.gaveBack(decision, (unit) => ofUnit(cost, unit) - ofUnit(actual, unit))
     this.#settled.add(at)
   }
 
   async #turnToEnd(end: number, offsetMs: number): Promise<void> {
-    const { windows } = await this.#world.status(0, pick(this.#scene.subjects, end))
-    const ends = Object.values(windows).flatMap((list) => list.flatMap(({ resetAt }) => resetAt ?? []))
+    const { limits } = await this.#world.status(0, pick(this.#scene.subjects, end))
+    const ends = Object.values(limits).flatMap((limit) => limit?.resetAt ?? [])
     if (ends.length > 0) await this.#world.turnTo(pick(ends, end) + offsetMs)
   }
 
   async #changeSite(engine: number, enabled: boolean, multiplier: number): Promise<void> {
     const shared = this.#scene.policy.layers.filter((layer) => layer.shared)
-    const layers = Object.fromEntries(shared.map(({ name }) => [name, { enabled, multiplier }]))
-    await this.#world.engine(engine).settings.update({ layers })
+    const switches = Object.fromEntries(shared.map(({ name }) => [name, { enabled, multiplier }]))
+    await this.#world.engine(engine).settings.update({ shared: switches })
   }
 
-  async #reset(engine: number, subject: number, layer: number | undefined): Promise<void> {
-    const name = layer === undefined ? undefined : pick(this.#scene.policy.layers, layer).name
-    await this.#world.engine(engine).reset(pick(this.#scene.subjects, subject), { layer: name })
+  async #reset(engine: number, subject: number, given: readonly number[] | undefined): Promise<void> {
+    const limits = given?.map((index) => pick(this.#scene.policy.limits, index).name)
+    await this.#world.engine(engine).reset(pick(this.#scene.subjects, subject), { limits })
   }
 
   /**
@@ -130,7 +136,9 @@ class Witness {
     this.#counts.retried++
     await this.#world.turnTo(first.resetAt - 1)
     assert.equal((await this.#world.peek(step.engine, request)).allowed, false, 'refused 1 ms before resetAt')
-    await this.#world.turnTo(first.now + first.retryAfterSeconds * 1_000)
+    await this.#world.turnTo(
+      first.retryAfterSeconds === null ? first.resetAt : first.now + first.retryAfterSeconds * 1_000,
+    )
     const then = await this.#world.consume(step.engine, request)
     assert.equal(then.allowed, first.retryable, 'admitted after retryAfterSeconds, unless no waiting helps')
     this.#enter(then)
@@ -150,7 +158,7 @@ export async function checkPromises(factory: StoreFactory, options: HistoryOptio
     maxLength: options.maxSteps ?? 40,
     size: 'max',
   })
-  const { scenes } = await playable(factory)
+  const { scenes } = await playable(factory, options.scenes)
   const property = fc.asyncProperty(fc.constantFrom(...scenes), steps, async (scene, history) => {
     const harness = await factory({})
     try {

@@ -30,6 +30,12 @@ export interface HistoryOptions {
    * @default true
    */
   readonly shrink?: boolean | undefined
+  /**
+   * The policies. Those that the store can't have are left out.
+   *
+   * @default {@link SCENES}
+   */
+  readonly scenes?: readonly Scene[] | undefined
 }
 
 type CheckParameters = Pick<fc.Parameters, 'numRuns' | 'endOnFailure' | 'seed'>
@@ -96,10 +102,11 @@ export async function runHistory(factory: StoreFactory, scene: Scene, commands: 
 /** The abilities of a store in histories: the scenes it can play, and whether it has holds. */
 export async function playable(
   factory: StoreFactory,
+  all: readonly Scene[] = SCENES,
 ): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {
   const harness = await factory({})
   try {
-    const scenes = SCENES.filter(({ needs }) => missingOf(harness, needs) === undefined)
+    const scenes = all.filter(({ needs }) => missingOf(harness, needs) === undefined)
     return { scenes, canHold: missingOf(harness, 'holds') === undefined }
   } finally {
     await harness.stop()
@@ -112,7 +119,7 @@ export async function playable(
  * @throws {Error} at the first difference, with the seed and the shortest history found that shows it
  */
 export async function runHistories(factory: StoreFactory, options: HistoryOptions = {}): Promise<void> {
-  const { scenes, canHold } = await playable(factory)
+  const { scenes, canHold } = await playable(factory, options.scenes)
   const commands = quotaCommands(options.maxSteps, canHold)
   const property = fc.asyncProperty(fc.constantFrom(...scenes), commands, (scene, history) =>
     runHistory(factory, scene, history),

@@ -1,4 +1,5 @@
-import { type CellSchema, cellsIn, type StoreSchema, slotsCell, windowCell } from '@scoregw/quota/store'
+import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { CellSchema, StoreSchema } from '@scoregw/quota/store'
 import fc from 'fast-check'
 
 export const UNITS = ['tokens', 'requests'] as const

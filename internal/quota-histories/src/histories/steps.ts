@@ -1,4 +1,4 @@
-import type { CalendarAnchor, Threshold } from '@scoregw/quota/store'
+import type { CalendarAnchor, Threshold } from '@scoregw/quota/internal'
 import * as fc from 'fast-check'
 
 /** Indexes wrap around the number of items, so that every step fits every scene. */
@@ -9,9 +9,17 @@ interface Who {
 
 interface RequestFields extends Who {
   readonly operation: number
-  /** Tokens that replace the operation's price. */
+  /** What replaces the operation's price. */
   readonly cost?: number | undefined
   readonly plan?: string | undefined
+  /** A number of the request, and for which limit. */
+  readonly limits?: OwnNumber | undefined
+}
+
+/** The number of one of the subject's own limits, by index. */
+interface OwnNumber {
+  readonly limit: number
+  readonly number: number | 'unlimited' | null
 }
 
 /** The things that end at some time. */
@@ -27,20 +35,25 @@ export type Step =
       readonly ttlMs?: number | undefined
     } & RequestFields)
   | { readonly kind: 'again'; readonly engine: number; readonly reservation: number }
+  | { readonly kind: 'resume'; readonly engine: number; readonly reservation: number }
   | { readonly kind: 'commit'; readonly reservation: number; readonly percent: number }
   | { readonly kind: 'cancel'; readonly reservation: number }
   | { readonly kind: 'extend'; readonly reservation: number; readonly ttlMs: number }
-  | { readonly kind: 'add'; readonly reservation: number; readonly tokens: number }
-  | ({ readonly kind: 'reset'; readonly layer?: number | undefined; readonly category?: number | undefined } & Who)
+  | { readonly kind: 'add'; readonly reservation: number; readonly cost: number }
+  | ({ readonly kind: 'reset'; readonly limits?: readonly number[] | undefined } & Who)
+  | { readonly kind: 'limit'; readonly engine: number; readonly limit: number; readonly number: number | 'unlimited' }
   | { readonly kind: 'mode'; readonly engine: number; readonly mode: 'conservative' | 'normal' | 'lenient' }
-  | { readonly kind: 'custom'; readonly engine: number; readonly limit: number | 'unlimited' }
+  | { readonly kind: 'custom'; readonly engine: number; readonly number: number | 'unlimited' }
   | { readonly kind: 'site'; readonly engine: number; readonly enabled: boolean; readonly multiplier: number }
   | { readonly kind: 'price'; readonly engine: number; readonly operation: number; readonly cost: number }
   | {
       readonly kind: 'shadow'
       readonly engine: number
-      readonly layer: number
-      readonly limits: 'all' | 'one' | 'none'
+      /** One limit, or all of one layer. */
+      readonly limit: number
+      readonly isLayer: boolean
+      /** `null`: as the policy says. */
+      readonly isOn: boolean | null
     }
   | {
       readonly kind: 'thresholds'
@@ -51,14 +64,14 @@ export type Step =
   | ({
       readonly kind: 'plan'
       readonly plan: string
-      readonly window: number
-      readonly limit: number | 'unlimited'
+      readonly limit: number
+      readonly number: number | 'unlimited'
     } & Who)
   | ({
       readonly kind: 'override'
-      readonly window: number
-      readonly category: number
-      readonly limit: number | 'unlimited' | null
+      readonly limit: number
+      readonly number: number | 'unlimited' | null
+      readonly blocked: boolean
       readonly bypass: boolean
       readonly plan: string | null
       /** Milliseconds from now; `null` for no end. */
@@ -72,15 +85,22 @@ export type Step =
   | { readonly kind: 'step-back'; readonly ms: number }
   | { readonly kind: 'policy'; readonly engine: number; readonly policy: number }
 
+export type StepOf<K extends Step['kind']> = Extract<Step, { readonly kind: K }>
+
 const engine = fc.nat({ max: 1 })
 const index = fc.nat({ max: 3 })
 const who = { engine, subject: index }
 const cost = fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 3 })
 const plan = fc.constantFrom(undefined, undefined, 'small', 'large', 'unknown')
-const requestFields = { ...who, operation: fc.nat({ max: 6 }), cost, plan }
+
 const until = fc.option(fc.nat({ max: 4_000_000 }), { nil: null })
 const ttlMs = fc.constantFrom(1, 5_000, 60_000, 900_000, 7_200_000)
-const limit = fc.oneof(fc.nat({ max: 30 }), fc.constant('unlimited' as const))
+const number = fc.oneof(fc.nat({ max: 30 }), fc.constant('unlimited' as const))
+const limits = fc.option(fc.record({ limit: index, number: fc.option(number, { nil: null }) }), {
+  nil: undefined,
+  freq: 2,
+})
+const requestFields = { ...who, operation: fc.nat({ max: 6 }), cost, plan, limits }
 const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name)
 
 const consume = fc.record({ kind: kind('consume'), ...requestFields })
@@ -109,8 +129,7 @@ const stepBack = fc.record({
 const reset = fc.record({
   kind: kind('reset'),
   ...who,
-  layer: fc.option(index, { nil: undefined }),
-  category: fc.option(index, { nil: undefined }),
+  limits: fc.option(fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 4 }), { nil: undefined }),
 })
 const mode = fc.record({
   kind: kind('mode'),
@@ -146,15 +165,16 @@ const USUAL_STEPS: readonly fc.Arbitrary<Step>[] = [
   stepBack,
   reset,
   mode,
-  fc.record({ kind: kind('custom'), engine, limit }),
+  fc.record({ kind: kind('custom'), engine, number }),
+  fc.record({ kind: kind('limit'), engine, limit: fc.nat({ max: 20 }), number }),
   site,
   fc.record({ kind: kind('price'), engine, operation: index, cost: fc.nat({ max: 8 }) }),
   fc.record({
     kind: kind('override'),
     ...who,
-    window: fc.nat({ max: 4 }),
-    category: index,
-    limit: fc.option(limit, { nil: null }),
+    limit: fc.nat({ max: 8 }),
+    number: fc.option(number, { nil: null }),
+    blocked: fc.constantFrom(false, false, false, false, true),
     bypass: fc.boolean(),
     plan: fc.constantFrom(null, null, 'small', 'large'),
     until,
@@ -168,8 +188,9 @@ const USUAL_STEPS: readonly fc.Arbitrary<Step>[] = [
 const shadow = fc.record({
   kind: kind('shadow'),
   engine,
-  layer: index,
-  limits: fc.constantFrom('all' as const, 'one' as const, 'none' as const),
+  limit: fc.nat({ max: 20 }),
+  isLayer: fc.boolean(),
+  isOn: fc.constantFrom(true, true, false, null),
 })
 const thresholds = fc.record({
   kind: kind('thresholds'),
@@ -180,8 +201,8 @@ const planChange = fc.record({
   kind: kind('plan'),
   ...who,
   plan: fc.constantFrom('small', 'large', 'new'),
-  window: fc.nat({ max: 4 }),
-  limit,
+  limit: fc.nat({ max: 8 }),
+  number,
 })
 
 /** All possible steps, without those that need holds if there are none. */
@@ -194,7 +215,9 @@ export function stepsOf(canHold: boolean): readonly fc.Arbitrary<Step>[] {
     planChange,
     commit.chain((step) => fc.constantFrom(125, 150, 200, 300).map((percent) => ({ ...step, percent }))),
     fc.record({ kind: kind('extend'), reservation: fc.nat({ max: 20 }), ttlMs }),
-    fc.record({ kind: kind('add'), reservation: fc.nat({ max: 20 }), tokens: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: kind('add'), reservation: fc.nat({ max: 20 }), cost: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: kind('resume'), engine, reservation: fc.nat({ max: 20 }) }),
+    fc.record({ kind: kind('resume'), engine, reservation: fc.nat({ max: 20 }) }),
     toEnd.map((step) => ({ ...step, of: 'hold' as const })),
     toEnd.map((step) => ({ ...step, of: 'hold' as const })),
   ]

@@ -2,22 +2,26 @@ import assert from 'node:assert/strict'
 import {
   type Decision,
   type HeldReservation,
-  type Limit,
-  type LimitTable,
   type Policy,
   QuotaError,
   type QuotaErrorCode,
-  type QuotaRequest,
   type ReserveRequest,
-  type Settings,
   type Subject,
   type SubjectSettings,
 } from '@scoregw/quota'
 import type { StoreHarness } from '@scoregw/quota-testkit'
-import { type ModelDecision, type ModelReservation, QuotaModel, utcCalendar } from '@scoregw/quota-testkit/model'
+import {
+  type ModelDecision,
+  type ModelReservation,
+  type ModelReserveRequest,
+  QuotaModel,
+  utcCalendar,
+} from '@scoregw/quota-testkit/model'
+import { amountIn, costIn, everyUnit, givenLimit, numberFor, shareOf } from './amounts.ts'
+import { ownLimits, type SettingsStep, settingsChange } from './changes.ts'
 import { crossed, inWords } from './near-limits.ts'
 import { pick, type Scene, subjectIn } from './policies.ts'
-import type { Step } from './steps.ts'
+import type { Step, StepOf } from './steps.ts'
 import { HOLD_TTL_MS, ID_TTL_MS, World } from './world.ts'
 
 /**
@@ -26,19 +30,16 @@ import { HOLD_TTL_MS, ID_TTL_MS, World } from './world.ts'
  */
 const MOST_BACK_MS = 30_000
 
-type AskingStep = StepOf<'consume' | 'peek' | 'reserve' | 'again' | 'commit' | 'cancel' | 'extend' | 'add'>
+type AskingStep = StepOf<'consume' | 'peek' | 'reserve' | 'again' | 'resume' | 'commit' | 'cancel' | 'extend' | 'add'>
 type ManagingStep = Exclude<Step, AskingStep>
-type SettingsStep = StepOf<'mode' | 'custom' | 'site' | 'price' | 'shadow' | 'plan' | 'thresholds'>
 /** The methods of a hold, on any engine. */
-type AnyHeld = Pick<HeldReservation, 'extend' | 'add'> | Synchronous
-type Synchronous = Pick<Extract<World['reservations'][number], { status: 'reserved' }>, 'extend' | 'add'>
-
-type StepOf<K extends Step['kind']> = Extract<Step, { readonly kind: K }>
+type AnyHeld = Pick<HeldReservation, 'token' | 'extend' | 'add'> | Synchronous
+type Synchronous = Pick<Extract<World['reservations'][number], { status: 'reserved' }>, 'token' | 'extend' | 'add'>
 
 /** An attempted reservation under an id: by which engine, of what. */
 interface Attempt {
   readonly subject: number
-  readonly request: ReserveRequest
+  readonly request: ModelReserveRequest
 }
 
 /** A history in progress, on the store and on the model. */
@@ -63,6 +64,8 @@ export class Trial {
   admits(step: Step): boolean {
     if (step.kind === 'commit' || step.kind === 'cancel') return this.#reservations.length > 0
     if (step.kind === 'extend' || step.kind === 'add') return this.#heldAt(step.reservation) !== undefined
+    if (step.kind === 'resume') return this.#heldAt(step.reservation)?.[0].token !== undefined
+    if (step.kind === 'thresholds') return this.#policy(step.engine).units.length === 1
     if (step.kind === 'again') return this.#isKnown(step)
     if (step.kind === 'to-end') return this.#models[0].ends(step.of).length > 0
     if (step.kind === 'policy') return this.#canRestart(step)
@@ -77,6 +80,7 @@ export class Trial {
     if (step.kind === 'consume' || step.kind === 'peek') await this.#decide(step)
     else if (step.kind === 'reserve') await this.#reserveAnew(step)
     else if (step.kind === 'again') await this.#again(step)
+    else if (step.kind === 'resume') await this.#resume(step)
     else if (step.kind === 'commit' || step.kind === 'cancel') await this.#settle(step)
     else if (step.kind === 'extend' || step.kind === 'add') await this.#change(step)
     else await this.#manage(step)
@@ -107,7 +111,7 @@ export class Trial {
     for (const engine of [0, 1]) {
       const subject = this.#subject(engine, index)
       const model = this.#model(engine)
-      assert.deepEqual(await this.#world.status(engine, subject, plan), model.status(subject, plan), 'status')
+      assert.deepEqual(await this.#world.status(engine, subject, { plan }), model.status(subject, plan), 'status')
     }
   }
 
@@ -115,7 +119,7 @@ export class Trial {
     for (const engine of [0, 1]) {
       const subject = this.#subject(engine, index)
       const holds = await this.#world.engine(engine).holds.list(subject)
-      const seen = holds.map(({ tokens, endsAt }) => ({ tokens, endsAt }))
+      const seen = holds.map(({ tokens, cost, endsAt }) => ({ cost: tokens ?? cost ?? 0, endsAt }))
       assert.deepEqual(inOrder(seen), inOrder(this.#model(engine).holds(subject)), 'holds')
     }
   }
@@ -132,27 +136,56 @@ export class Trial {
     return subjectIn(this.#policy(engine), pick(this.#scene.subjects, index))
   }
 
-  #request(step: StepOf<'consume' | 'peek' | 'reserve'>) {
-    const operation = pick(Object.keys(this.#policy(step.engine).operations), step.operation)
-    return { subject: this.#subject(step.engine, step.subject), operation, cost: step.cost, plan: step.plan }
+  #request(step: StepOf<'consume' | 'peek' | 'reserve'>): ModelReserveRequest {
+    const policy = this.#policy(step.engine)
+    const { plan, cost, limits } = step
+    const own = ownLimits(policy)
+    const rule = pick(own, limits?.limit ?? 0)
+    const number = limits === undefined || limits.number === null ? null : numberFor(rule, limits.number)
+    return {
+      subject: this.#subject(step.engine, step.subject),
+      operation: pick(Object.keys(policy.operations), step.operation),
+      cost: cost === undefined ? undefined : amountIn(policy, cost),
+      plan,
+      limits: limits === undefined ? undefined : { [rule.name]: number, unknown: 5 },
+    }
+  }
+
+  /** The request as the engine's callers write it. */
+  #given<R extends ModelReserveRequest>(engine: number, request: R) {
+    const policy = this.#policy(engine)
+    const { cost, limits, ...rest } = request
+    const numbers = Object.entries(limits ?? {}).map(([name, number]) => {
+      const rule = policy.limits.find((each) => each.name === name)
+      return [
+        name,
+        rule === undefined || number === null || number === undefined ? number : givenLimit(policy, rule, number),
+      ]
+    })
+    return {
+      ...rest,
+      cost: cost === undefined ? undefined : costIn(policy, cost),
+      limits: limits && (Object.fromEntries(numbers) as NonNullable<ReserveRequest['limits']>),
+    }
   }
 
   async #decide(step: StepOf<'consume' | 'peek'>): Promise<void> {
     const request = this.#request(step)
     const model = this.#model(step.engine)
     if (step.kind === 'consume' && model.takesSlot(request.operation))
-      assert.deepEqual(await answerOf(() => this.#world.consume(step.engine, request)), {
+      assert.deepEqual(await answerOf(() => this.#world.consume(step.engine, this.#given(step.engine, request))), {
         code: 'reservation_required',
       })
-    else if (step.kind === 'peek') compareDecisions(await this.#world.peek(step.engine, request), model.peek(request))
+    else if (step.kind === 'peek')
+      compareDecisions(await this.#world.peek(step.engine, this.#given(step.engine, request)), model.peek(request))
     else await this.#consume(step.engine, request)
   }
 
-  async #consume(engine: number, request: QuotaRequest): Promise<void> {
+  async #consume(engine: number, request: ModelReserveRequest): Promise<void> {
     this.#world.near = []
     const model = this.#model(engine)
     const due = model.consume(request)
-    compareDecisions(await this.#world.consume(engine, request), due)
+    compareDecisions(await this.#world.consume(engine, this.#given(engine, request)), due)
     // A crossing beside an open reservation waits for it.
     if (this.#reservations.some(({ status }) => status !== 'refused')) return
     assert.deepEqual(this.#world.near.map(inWords), crossed(due, model.settings.thresholds), 'limits that are near')
@@ -163,9 +196,9 @@ export class Trial {
     await this.#reserve(step.engine, step.subject, { ...this.#request(step), id: step.id, ttlMs })
   }
 
-  async #reserve(engine: number, subject: number, request: ReserveRequest): Promise<void> {
+  async #reserve(engine: number, subject: number, request: ModelReserveRequest): Promise<void> {
     if (request.id !== undefined) this.#attempts.push({ subject, request })
-    const real = await this.#world.reserve(engine, request)
+    const real = await this.#world.reserve(engine, this.#given(engine, request))
     const model = this.#model(engine).reserve(request)
     assert.equal(real.status, model.status, 'status of the reservation')
     if (real.status === 'conflict') return
@@ -185,6 +218,17 @@ export class Trial {
   async #again({ engine, reservation }: StepOf<'again'>): Promise<void> {
     const { subject, request } = pick(this.#attempts, reservation)
     await this.#reserve(engine, subject, { ...request, subject: this.#subject(engine, subject) })
+  }
+
+  /** Continues a hold in either process, under its policy of today. */
+  async #resume({ engine, reservation }: StepOf<'resume'>): Promise<void> {
+    const [real, model] = this.#heldAt(reservation) ?? []
+    if (real?.token === undefined || model === undefined) return
+    const { token } = real
+    const due = this.#model(engine).resume(model)
+    const answer = await answerOf(() => this.#world.resume(engine, token))
+    assert.deepEqual(answer, 'code' in due ? due : { value: undefined }, 'a hold that another process continues')
+    if ('value' in due) this.#reservations.push(due.value)
   }
 
   #edited({ policy }: StepOf<'policy'>): Policy {
@@ -212,9 +256,9 @@ export class Trial {
       return
     }
     if (real.status === 'refused') return
-    const cost = model.decision?.cost ?? 0
-    const actual = Math.floor((cost * step.percent) / 100)
-    assert.deepEqual(await answerOf(() => real.commit(actual)), this.#models[0].commit(model, actual), 'a commit')
+    const actual = shareOf(model.decision?.cost ?? everyUnit(this.#scene.policy, 4), step.percent)
+    const given = costIn(this.#scene.policy, actual)
+    assert.deepEqual(await answerOf(() => real.commit(given)), this.#models[0].commit(model, actual), 'a commit')
   }
 
   /** A reservation that was not refused, and the model's. */
@@ -222,7 +266,8 @@ export class Trial {
     const { reservations } = this.#world
     if (reservations.length === 0) return undefined
     const real = pick(reservations, index)
-    return real.status === 'reserved' ? [real, pick(this.#reservations, index)] : undefined
+    const isHeld = real.status === 'reserved' || real.status === 'resumed'
+    return isHeld ? [real, pick(this.#reservations, index)] : undefined
   }
 
   async #change(step: StepOf<'extend' | 'add'>): Promise<void> {
@@ -233,42 +278,24 @@ export class Trial {
       assert.deepEqual(await answerOf(() => real.extend(step.ttlMs)), due, 'an extension')
       return
     }
-    const due = this.#models[0].add(model, step.tokens)
-    const answer = await answerOf(async () => real.add(step.tokens))
+    const cost = amountIn(this.#scene.policy, step.cost)
+    const due = this.#models[0].add(model, cost)
+    const answer = await answerOf(async () => real.add(costIn(this.#scene.policy, cost)))
     if ('value' in answer && 'value' in due) compareDecisions(answer.value, due.value)
     else assert.deepEqual(answer, due, 'a growth')
   }
 
   async #reset(step: StepOf<'reset'>): Promise<void> {
-    const { layers, categories } = this.#policy(step.engine)
-    const layer = step.layer === undefined ? undefined : pick(layers, step.layer).name
-    const category = step.category === undefined ? undefined : pick(categories, step.category)
+    const limits = step.limits?.map((index) => pick(this.#policy(step.engine).limits, index).name)
     const subject = this.#subject(step.engine, step.subject)
-    await this.#world.engine(step.engine).reset(subject, { layer, category })
-    this.#model(step.engine).reset(subject, { layer, category })
+    await this.#world.engine(step.engine).reset(subject, { limits })
+    this.#model(step.engine).reset(subject, limits)
   }
 
   async #changeSettings(step: SettingsStep): Promise<void> {
-    const change = this.#settingsChange(step)
+    const change = settingsChange(this.#model(step.engine), step)
     await this.#world.engine(step.engine).settings.update(change)
     this.#model(step.engine).updateSettings(change)
-  }
-
-  #settingsChange(step: SettingsStep): Partial<Settings> {
-    const model = this.#model(step.engine)
-    const { policy } = model
-    if (step.kind === 'mode') return { mode: step.mode }
-    if (step.kind === 'custom') return { mode: 'custom' as const, custom: flatTable(policy, step.limit) }
-    if (step.kind === 'price') {
-      const operation = pick(Object.keys(policy.operations), step.operation)
-      return { prices: { ...model.settings.prices, [operation]: step.cost } }
-    }
-    if (step.kind === 'shadow') return { shadow: { ...model.settings.shadow, ...shadowOf(policy, step) } }
-    if (step.kind === 'thresholds') return { thresholds: step.thresholds }
-    if (step.kind === 'plan') return { plans: planOf(policy, step) }
-    const { enabled, multiplier } = step
-    const shared = policy.layers.filter((layer) => layer.shared)
-    return { layers: Object.fromEntries(shared.map(({ name }) => [name, { enabled, multiplier }])) }
   }
 
   async #changeSubject(step: StepOf<'override' | 'forget'>): Promise<void> {
@@ -276,23 +303,26 @@ export class Trial {
     const own = this.#policy(step.engine).layers.filter(({ shared }) => !shared)
     const { name: layer } = pick(own, step.subject)
     const subject = this.#subject(step.engine, step.subject)
-    const key = typeof subject === 'string' ? subject : (subject[layer] ?? '')
-    const settings = step.kind === 'forget' ? undefined : this.#subjectSettings(step)
-    if (settings === undefined) await subjects.remove(key, { layer })
-    else await subjects.set(key, settings, { layer })
+    const key = typeof subject === 'string' ? subject : (subject[layer] ?? 'without a key')
+    const settings = step.kind === 'forget' ? undefined : this.#subjectSettings(step, layer)
+    if (settings === undefined) await subjects.remove({ [layer]: key })
+    else await subjects.set({ [layer]: key }, settings)
     this.#model(step.engine).setSubject(layer, key, settings)
   }
 
-  #subjectSettings(step: StepOf<'override'>): SubjectSettings {
-    const { engine, category, window, limit, bypass, plan, until, anchor } = step
-    const { layers, categories, windows } = this.#policy(engine)
+  #subjectSettings(step: StepOf<'override'>, layer: string): SubjectSettings {
+    const { engine, limit, number, bypass, plan, until, anchor, blocked } = step
+    const policy = this.#policy(engine)
     const ends = until === null ? null : this.#world.harness.clock.now() + until
-    const shared = layers.filter((layer) => layer.shared).map(({ name }) => name)
+    const shared = policy.layers.filter((each) => each.shared).map(({ name }) => name)
+    const own = policy.limits.filter((rule) => policy.layers[rule.layer]?.name === layer)
+    const rule = pick(own, limit)
     return {
-      overrides: { [pick(categories, category)]: { [pick(windows, window).label]: limit } },
-      bypass: bypass ? shared : [],
+      limits: { [rule.name]: number === null ? null : numberFor(rule, number) },
+      bypass: bypass ? Object.fromEntries(shared.map((name) => [name, true])) : {},
       plan: plan !== null && this.#model(engine).plans.includes(plan) ? plan : null,
-      until: { overrides: ends, plan: limit === null ? ends : null },
+      blocked,
+      until: { limits: ends, plan: number === null ? ends : null, blocked: blocked ? ends : null },
       anchor,
     }
   }
@@ -312,26 +342,6 @@ export class Trial {
   }
 }
 
-/** A table with one limit everywhere. */
-function flatTable({ base }: Policy, limit: Limit): LimitTable {
-  const each = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
-    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
-  return each(base, (layer) => each(layer, (category) => each(category, () => limit)))
-}
-
-/** The limits of a layer that become shadow limits. */
-function shadowOf({ layers, windows }: Policy, { layer, limits }: StepOf<'shadow'>): Settings['shadow'] {
-  const shadows = { all: 'all', one: [pick(windows, layer).label], none: [] } as const
-  return { [pick(layers, layer).name]: shadows[limits] }
-}
-
-/** A plan's limit for one per-subject window. */
-function planOf({ layers, categories, windows }: Policy, { plan, subject, window, limit }: StepOf<'plan'>) {
-  const own = layers.filter(({ shared }) => !shared)
-  const ofCategory = { [pick(windows, window).label]: limit }
-  return { [plan]: { [pick(own, subject).name]: { [pick(categories, subject)]: ofCategory } } }
-}
-
 /** The value of a call, or the code of its error. */
 async function answerOf<T>(call: () => T | PromiseLike<T>): Promise<{ value: T } | { code: QuotaErrorCode }> {
   try {
@@ -347,6 +357,7 @@ function compareDecisions(real: Decision, model: ModelDecision): void {
 }
 
 /** Earliest end first. Holds with the same end may come in any order. */
-function inOrder<H extends { readonly endsAt: number; readonly tokens: number }>(holds: readonly H[]): H[] {
-  return [...holds].sort((a, b) => a.endsAt - b.endsAt || a.tokens - b.tokens)
+function inOrder<H extends { readonly endsAt: number; readonly cost: unknown }>(holds: readonly H[]): H[] {
+  const text = ({ cost }: H): string => JSON.stringify(cost)
+  return [...holds].sort((a, b) => a.endsAt - b.endsAt || text(a).localeCompare(text(b)))
 }

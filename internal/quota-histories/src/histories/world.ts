@@ -3,7 +3,6 @@ import {
   type Decision,
   isSyncQuota,
   memorySettings,
-  type NearLimit,
   type Policy,
   type Quota,
   QuotaError,
@@ -11,10 +10,12 @@ import {
   type QuotaStatus,
   type Reservation,
   type ReserveRequest,
+  type ResumedReservation,
   type Subject,
   type SyncReservation,
 } from '@scoregw/quota'
-import { type Counters, type MemorySettings, storeSchema } from '@scoregw/quota/store'
+import { type MemorySettings, type NearLimit, type StatusOptions, storeSchema } from '@scoregw/quota/internal'
+import type { Counters } from '@scoregw/quota/store'
 import type { StoreHarness } from '@scoregw/quota-testkit'
 import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'
@@ -43,7 +44,7 @@ export function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
 /** Two engines, as in two processes, on one store and one set of settings. Uses the `...Sync` calls if possible. */
 export class World {
   readonly harness: StoreHarness
-  readonly reservations: AnyReservation[] = []
+  readonly reservations: (AnyReservation | ResumedReservation)[] = []
   /** Events of nearly used limits since the last read. */
   near: NearLimit[] = []
   readonly #settingsStore: MemorySettings = memorySettings()
@@ -110,9 +111,14 @@ export class World {
     }
   }
 
-  async status(engine: number, subject: Subject, plan?: string): Promise<QuotaStatus> {
+  /** Continues a hold of any process, and keeps the handle. */
+  async resume(engine: number, token: string): Promise<void> {
+    this.reservations.push(await this.engine(engine).resume(token))
+  }
+
+  async status(engine: number, subject: Subject, options: StatusOptions = {}): Promise<QuotaStatus> {
     const quota = this.engine(engine)
-    return isSyncQuota(quota) ? quota.statusSync(subject, { plan }) : quota.status(subject, { plan })
+    return isSyncQuota(quota) ? quota.statusSync(subject, options) : quota.status(subject, options)
   }
 
   /** Ends expired holds. */

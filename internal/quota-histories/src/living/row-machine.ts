@@ -1,4 +1,4 @@
-import { add, close, refund, roll } from '@scoregw/quota/store'
+import { add, close, refund, roll } from '@scoregw/quota/internal'
 import { type ModelSpan, type ModelWindow, ModelWindows } from '@scoregw/quota-testkit/model'
 import type { Machine } from './explore.ts'
 import { ROW_RULES, type RowRules } from './row-rules.ts'

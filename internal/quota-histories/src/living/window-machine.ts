@@ -1,4 +1,4 @@
-import { add, CLOSED, close, NOT_OPEN, reanchor, refund, roll, usedIn, view } from '@scoregw/quota/store'
+import { add, CLOSED, close, NOT_OPEN, reanchor, refund, roll, usedIn, view } from '@scoregw/quota/internal'
 import { type ModelWindow, ModelWindows } from '@scoregw/quota-testkit/model'
 import type { Machine } from './explore.ts'
 

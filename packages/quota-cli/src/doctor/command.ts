@@ -1,14 +1,17 @@
+import { QuotaError } from '@scoregw/quota'
 import { EXIT, type ExitCode } from '../cli-error.ts'
 import { type Io, type Paint, painted } from '../io.ts'
 import { readPolicy } from '../policy-file.ts'
 import { redisAddress } from '../redis/address.ts'
 import { connectionError, connectRedis } from '../redis/connect.ts'
+import { engineOn, storeError } from '../redis/engine.ts'
 import { plain, several } from '../text.ts'
 import type { ServerFinding } from './finding.ts'
 import { examineHttp, httpAddress } from './http.ts'
 import { clock, latency, scripts } from './measures.ts'
 import { judgeInfo, parseInfo } from './redis-server.ts'
 import { storedKeys } from './stored-keys.ts'
+import { storedValues } from './stored-values.ts'
 
 export interface DoctorOptions {
   readonly prefix: string
@@ -59,18 +62,22 @@ async function findingsByConnection(
   const policy = file === undefined ? undefined : await readPolicy(file)
   const connection = await connectRedis(address, timeout * 1_000)
   const { redis } = connection
+  const quota = policy && engineOn(connection, policy, prefix)
   try {
+    const { findings: keys, owners } = await storedKeys(connection.servers(), prefix, policy, io.signal)
     const findings = [
       ...judgeInfo(parseInfo(await redis.info())),
       await scripts(redis),
       await clock(() => redis.time()),
       await latency(() => redis.ping()),
-      ...(await storedKeys(connection.servers(), prefix, policy, io.signal)),
+      ...keys,
+      ...(quota === undefined ? [] : await storedValues(quota, owners)),
     ]
     return { shown: address.shown, findings }
   } catch (error) {
-    throw connectionError(address, error)
+    throw error instanceof QuotaError ? storeError(address, error) : connectionError(address, error)
   } finally {
+    await quota?.close()
     connection.close()
   }
 }

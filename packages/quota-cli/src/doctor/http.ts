@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { redisHttpStore } from '@scoregw/quota-redis/http'
 import { CliError, EXIT, usageError } from '../cli-error.ts'
 import { plain } from '../text.ts'
@@ -35,7 +35,7 @@ export function httpAddress(text: string, env: Readonly<Record<string, string | 
 }
 
 /**
- * Tries a database: its Lua libraries, script size and flags. Then makes decisions under a separate prefix.
+ * Tries a database: its Lua library and script size. Then makes decisions under a separate prefix.
  *
  * @throws {CliError} `server` if it does not answer, or rejects the token
  */
@@ -44,9 +44,8 @@ export async function examineHttp(address: HttpAddress, patienceMs: number): Pro
   const first = await send('EVAL', 'return 1', 0)
   if ('error' in first) throw serverError(address, first.error)
   return [
-    ...(await libraries(send)),
+    await library(send),
     await scriptSize(send),
-    await flags(send),
     await decisions(address, patienceMs, send),
     await eviction(send),
     await clock(async () => {
@@ -90,18 +89,11 @@ function serverError({ url, token }: HttpAddress, error: unknown): CliError {
   return new CliError(`${new URL(url).origin}: ${plain(text, 120)}`, { exitCode: EXIT.server, remedy })
 }
 
-async function libraries(send: Send): Promise<ServerFinding[]> {
-  const has = async (name: string): Promise<boolean> => {
-    const answer = await send('EVAL', `return type(${name})`, 0)
-    return 'result' in answer && answer.result === 'table'
-  }
-  const struct = (await has('struct'))
+async function library(send: Send): Promise<ServerFinding> {
+  const answer = await send('EVAL', 'return type(struct)', 0)
+  return 'result' in answer && answer.result === 'table'
     ? ok('lua', 'struct is there')
     : fault('lua', 'struct is missing: no decision can be made', 'use another database; the store needs this library')
-  const others = ['cjson', 'cmsgpack', 'bit']
-  const found = await Promise.all(others.map(has))
-  const shown = others.map((name, i) => `${name} ${found[i] === true ? 'there' : 'missing'}`)
-  return [struct, ok('lua', `not needed: ${shown.join(', ')}`)]
 }
 
 async function scriptSize(send: Send): Promise<ServerFinding> {
@@ -112,20 +104,18 @@ async function scriptSize(send: Send): Promise<ServerFinding> {
     : fault('scripts', `of ${size} are refused: ${answer.error}`, 'use a database that takes larger requests')
 }
 
-async function flags(send: Send): Promise<ServerFinding> {
-  const answer = await send('EVAL', '#!lua flags=allow-key-locking\nreturn 1', 0)
-  return ok('flags', `allow-key-locking is ${'result' in answer ? 'known' : 'unknown'}; the store does not set it`)
-}
-
 /** Tries one admitted decision, one refused decision, and a write and read of settings. */
 async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: Send): Promise<ServerFinding> {
   const prefix = `quota-doctor-${randomUUID()}`
   const store = redisHttpStore({ url, token, prefix, deadlineMs: Math.min(10_000, deadlineMs) })
-  const limits = { '1h': 1, '5h': 1, '1d': 1 }
-  const base = { personal: { read: limits, write: limits }, site: { read: limits, write: limits } }
-  const quota = createQuota({ policy: defaultPolicy({ base }), store, settingsStore: store.settings, logger: false })
+  const quota = createQuota({
+    limits: { own: { by: 'user', limit: 1, per: '1h' }, everybody: { shared: 'service', limit: 1, per: '1d' } },
+    store,
+    settingsStore: store.settings,
+    logger: false,
+  })
   try {
-    const request = { subject: 'doctor', operation: 'write', cost: 1 } as const
+    const request = { subject: 'doctor' }
     const [first, second] = [await quota.consume(request), await quota.consume(request)]
     const { settings } = await quota.settings.update({ mode: 'lenient' })
     if (first.allowed && !second.allowed && settings.mode === 'lenient')

@@ -2,7 +2,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { Policy } from '@scoregw/quota'
-import { unitNames } from '@scoregw/quota/store'
+import { type Unit, unitName } from '../amounts.ts'
 import { CliError, EXIT, type ExitCode, usageError } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import type { Io } from '../io.ts'
@@ -42,9 +42,9 @@ export async function simulateLogs(
   const policies: NamedPolicy[] = []
   for (const file of files) policies.push({ file, policy: await readPolicy(file) })
   const operations = [...new Set(policies.flatMap(({ policy }) => Object.keys(policy.operations)))]
-  const units = [...new Set(policies.flatMap(({ policy }) => unitNames(policy)))]
+  const units = unitsOf(policies)
   const lines = await mappingOf(mapping, map)
-  checkCost(units, lines)
+  checkCost(units.map(unitName), lines)
   for (const { policy, file } of policies) checkSubject(policy, file, lines)
   const read = await readLog(logs, { operations, units }, lines, maxLines, io)
   if (io.signal.aborted) return EXIT.found
@@ -54,9 +54,15 @@ export async function simulateLogs(
   if (html !== undefined) await write(html, report(simulation))
   io.out(json ? `${JSON.stringify(simulation, undefined, 2)}\n` : printed(simulation, io))
   if (html !== undefined && !json) io.out(`\nreport written to ${plain(html, 200)}\n`)
-  if (read.log.length > 0) return EXIT.ok
+  if (read.log.events.length > 0) return EXIT.ok
   io.err('quota-cli: the log contains no requests\n')
   return EXIT.found
+}
+
+/** The units that some policy counts, each once. */
+function unitsOf(policies: readonly NamedPolicy[]): readonly Unit[] {
+  const byName = new Map(policies.flatMap(({ policy }) => policy.units.map((unit) => [unitName(unit), unit] as const)))
+  return [...byName.values()]
 }
 
 /** A policy with several layers per subject needs a key for each of them. */
@@ -104,26 +110,10 @@ async function simulated(
 }
 
 function toFile(file: WriteStream, { log }: ReadLog): RefusalListener {
-  return (policy, { line, subject }, { now, operation, cost, binding, resetAt, retryable }) => {
-    const { layer, category, window, unit, limit, used } = binding
-    const who = log.subjects[subject]
-    const refusal = {
-      policy,
-      line,
-      at: now,
-      subject: who,
-      operation,
-      cost,
-      layer,
-      category,
-      window,
-      unit,
-      limit,
-      used,
-      resetAt,
-      retryable,
-    }
-    file.write(`${JSON.stringify(refusal)}\n`)
+  return (policy, { line, subject }, { now, operation, cost, refusedBy, resetAt, retryable }) => {
+    const { name, unit, limit, used } = refusedBy
+    const request = { policy, line, at: now, subject: log.subjects[subject], operation, cost }
+    file.write(`${JSON.stringify({ ...request, refusedBy: { name, unit, limit, used }, resetAt, retryable })}\n`)
   }
 }
 

@@ -28,22 +28,19 @@ const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
 const USUAL_COSTS = ['cost', 'tokens']
 
 /** A field's name as written, and the same name as a nested path. */
-export type FieldPath = readonly [name: string, inside: readonly string[]]
+type FieldPath = readonly [name: string, inside: readonly string[]]
 
 /** Reads a field under its possible names. The first one in the line counts. */
-export class Field {
-  readonly names: readonly FieldPath[]
-  /** Its index among all fields of a reader. */
-  readonly place: number
+class Field {
+  readonly #names: readonly FieldPath[]
 
-  constructor(names: readonly string[], place: number) {
-    this.names = names.map((name) => [name, name.split('.')])
-    this.place = place
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => [name, name.split('.')])
   }
 
   /** The value; `undefined` if the line has none. */
   of(record: LogRecord): unknown {
-    for (const path of this.names) {
+    for (const path of this.#names) {
       const value = valueAt(record, path)
       if (!isNothing(value)) return value
     }
@@ -52,7 +49,7 @@ export class Field {
 }
 
 /** Logs write `-`, `null` or an empty text for a missing value. */
-export function isNothing(value: unknown): boolean {
+function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === '-'
 }
 
@@ -61,7 +58,7 @@ function valueAt(record: LogRecord, [name, path]: FieldPath): unknown {
   return record[name] ?? (path.length === 1 ? undefined : inside(record, path))
 }
 
-export function inside(record: LogRecord, path: readonly string[]): unknown {
+function inside(record: LogRecord, path: readonly string[]): unknown {
   let value: unknown = record
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return undefined
@@ -78,17 +75,11 @@ export interface Fields extends Readonly<Record<FieldName, Field>> {
   readonly layers: readonly (readonly [layer: string, field: Field])[]
   /** The cost, or the amounts in the order of units. */
   readonly costs: readonly Field[]
-  readonly all: readonly Field[]
 }
 
 /** @param units that the policies count */
 export function fieldsOf(mapping: Mapping, units: readonly string[]): Fields {
-  const all: Field[] = []
-  const field = (names: readonly string[]): Field => {
-    const made = new Field(names, all.length)
-    all.push(made)
-    return made
-  }
+  const field = (names: readonly string[]): Field => new Field(names)
   const named = (name: FieldName): Field => {
     const own = name === 'request' ? undefined : mapping[name]
     return field(own === undefined ? USUAL_NAMES[name] : [own])
@@ -105,7 +96,6 @@ export function fieldsOf(mapping: Mapping, units: readonly string[]): Fields {
     host: field(['host']),
     layers: namedFields(mapping.subject).map(([layer, name]) => [layer, field([name])]),
     costs: units.map((unit) => field(costNames(mapping, unit, units.length === 1))),
-    all,
   }
 }
 

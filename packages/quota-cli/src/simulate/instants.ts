@@ -13,10 +13,6 @@ export class Instants {
   readonly #timeZone: string
   #lastText: unknown
   #last: number | undefined
-  #dayText = '1970-01-01'
-  #day = 0
-  #serverDayText = '01/Jan/1970'
-  #serverDay = 0
 
   /** @param timeZone for times without a zone */
   constructor(timeZone: string) {
@@ -34,50 +30,7 @@ export class Instants {
 
   #ofText(value: unknown): number | undefined {
     if (typeof value !== 'string' || value.length > 64) return undefined
-    const usual = this.#ofUtc(value) ?? this.#ofServer(value)
-    if (usual !== undefined) return usual
-    if (OF_DIGITS.test(value)) return ofNumber(Number(value))
-    return this.#ofIso(value) ?? ofLog(value)
-  }
-
-  /** Reads the form of `toISOString()`, which most loggers write; `undefined` for all other forms. */
-  #ofUtc(text: string): number | undefined {
-    if (text.length !== 24 || text[23] !== 'Z' || text[10] !== 'T' || text[19] !== '.') return undefined
-    const hour = twoDigits(text, 11)
-    const minute = twoDigits(text, 14)
-    const second = twoDigits(text, 17)
-    const ms = twoDigits(text, 20) * 10 + (text.charCodeAt(22) - ZERO)
-    if (!(hour < 24 && minute < 60 && second < 60 && ms < 1_000) || text[13] !== ':' || text[16] !== ':')
-      return undefined
-    return this.#dayOf(text) + ((hour * 60 + minute) * 60 + second) * 1_000 + ms
-  }
-
-  /** The start of the day that a text begins with; `NaN` if there is none. */
-  #dayOf(text: string): number {
-    if (!text.startsWith(this.#dayText)) {
-      this.#dayText = text.slice(0, 10)
-      this.#day = Date.parse(this.#dayText)
-    }
-    return this.#day
-  }
-
-  /** Reads the form of servers in the common log format; `undefined` for all other forms, and for leap seconds. */
-  #ofServer(text: string): number | undefined {
-    if (text.length !== 26 || text[2] !== '/' || text[11] !== ':' || text[20] !== ' ') return undefined
-    const hour = twoDigits(text, 12)
-    const minute = twoDigits(text, 15)
-    const second = twoDigits(text, 18)
-    const ahead = twoDigits(text, 22) * 60 + twoDigits(text, 24)
-    const isTime = hour < 24 && minute < 60 && second < 60 && text[14] === ':' && text[17] === ':' && ahead < 6_000
-    if (!isTime || (text[21] !== '+' && text[21] !== '-')) return undefined
-    if (!text.startsWith(this.#serverDayText)) {
-      const day = ofLog(`${text.slice(0, 11)}:00:00:00 +0000`)
-      if (day === undefined) return undefined
-      this.#serverDayText = text.slice(0, 11)
-      this.#serverDay = day
-    }
-    const minutes = hour * 60 + minute - (text[21] === '-' ? -ahead : ahead)
-    return this.#serverDay + (minutes * 60 + second) * 1_000
+    return OF_DIGITS.test(value) ? ofNumber(Number(value)) : (this.#ofIso(value) ?? ofLog(value))
   }
 
   #ofIso(text: string): number | undefined {
@@ -87,26 +40,9 @@ export class Instants {
       .replace(/^(.{10}) /, '$1T')
       .replace(',', '.')
       .replace(/ (?=Z|[+-])/i, '')
-    const at =
-      groups.zone === undefined
-        ? DateTime.fromISO(iso, { zone: this.#timeZone }).toMillis()
-        : Date.parse(withColon(iso))
+    const at = groups.zone === undefined ? DateTime.fromISO(iso, { zone: this.#timeZone }).toMillis() : Date.parse(iso)
     return Number.isNaN(at) ? undefined : at
   }
-}
-
-const ZERO = 48
-
-/** `NaN` if either character is not a digit. */
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at) - ZERO
-  const ones = text.charCodeAt(at + 1) - ZERO
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
-}
-
-/** Only some engines read `+0200`. */
-function withColon(iso: string): string {
-  return iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
 }
 
 /** Converts seconds, milliseconds, microseconds or nanoseconds. From 1973 on their sizes don't overlap. */

@@ -1,10 +1,6 @@
-import type { Fields } from './fields.ts'
-import type { LogLine } from './line.ts'
+import type { Fields, LogRecord } from './fields.ts'
 import { Routes, usualOperation } from './routes.ts'
 import type { SkipReason } from './skipped.ts'
-
-/** Most methods whose operation is cached. */
-const MAX_METHODS = 100
 
 /** Finds the operation of a line, as an index into the operations' names. */
 export class OperationOfLine {
@@ -12,8 +8,6 @@ export class OperationOfLine {
   readonly #routes: Routes
   readonly #fields: Fields
   readonly #placeOf: ReadonlyMap<string, number>
-  /** Without routes: operations by the method in the log. */
-  readonly #usual = new Map<string | undefined, number | SkipReason>()
 
   /** @param routes see {@link Routes} */
   constructor(operations: readonly string[], routes: readonly string[], fields: Fields) {
@@ -28,22 +22,18 @@ export class OperationOfLine {
     return this.#routes.operations.filter((name) => !this.#placeOf.has(name))
   }
 
-  of(line: LogLine): number | 'unmetered' | SkipReason {
-    const named = line.of(this.#fields.operation)
+  of(line: LogRecord): number | 'unmetered' | SkipReason {
+    const named = this.#fields.operation.of(line)
     if (named !== undefined) return this.#placeOf.get(String(named)) ?? 'unknown_operation'
     if (!this.#routes.isEmpty) return this.#routed(line)
-    const method = textOf(line.of(this.#fields.method)) ?? this.#request(line)[0]
-    const known = this.#usual.get(method)
-    if (known !== undefined) return known
+    const method = textOf(this.#fields.method.of(line)) ?? this.#request(line)[0]
     const usual = usualOperation(this.#operations, method?.toUpperCase())
-    const place = usual === undefined ? 'no_operation' : this.#placeOf.get(usual)!
-    if (this.#usual.size < MAX_METHODS) this.#usual.set(method, place)
-    return place
+    return usual === undefined ? 'no_operation' : (this.#placeOf.get(usual) ?? 'unknown_operation')
   }
 
-  #routed(line: LogLine): number | 'unmetered' | SkipReason {
-    const method = textOf(line.of(this.#fields.method))
-    const path = textOf(line.of(this.#fields.path))
+  #routed(line: LogRecord): number | 'unmetered' | SkipReason {
+    const method = textOf(this.#fields.method.of(line))
+    const path = textOf(this.#fields.path.of(line))
     const [ofRequest, pathOfRequest] = method === undefined || path === undefined ? this.#request(line) : NO_REQUEST
     const whole = path ?? pathOfRequest ?? ''
     const end = whole.search(/[?#]/)
@@ -53,8 +43,8 @@ export class OperationOfLine {
   }
 
   /** The words of a request line such as `GET /v1 HTTP/1.1`. */
-  #request(line: LogLine): readonly string[] {
-    return textOf(line.of(this.#fields.request))?.split(' ', 2) ?? NO_REQUEST
+  #request(line: LogRecord): readonly string[] {
+    return textOf(this.#fields.request.of(line))?.split(' ', 2) ?? NO_REQUEST
   }
 }
 

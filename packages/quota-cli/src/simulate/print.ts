@@ -1,8 +1,8 @@
 import { type Io, painted } from '../io.ts'
-import { type Column, counted, percent, plain, several, table } from '../text.ts'
+import { counted, percent, plain, several, table } from '../text.ts'
 import { chart } from './chart.ts'
 import type { Difference, PolicyResult, Simulation } from './result.ts'
-import { differenceRows, limitRows, logCounts, logNotes, operationRows, policyNotes, subjectRows } from './rows.ts'
+import { differenceTable, logCounts, logNotes, policyNotes, type ResultTable, tablesOf } from './rows.ts'
 import { SKIP_TEXTS } from './skipped.ts'
 
 /** A simulation as text for a terminal. */
@@ -31,45 +31,24 @@ function remarks(notes: readonly string[], io: Io): string {
 }
 
 function ofPolicy(result: PolicyResult, io: Io): string {
-  const { policy, requests, refused, subjects, limits, operations, refusedMost } = result
+  const { policy, requests, refused, subjects } = result
   const share = painted(
     io,
     refused > 0 ? 'red' : 'green',
     `${counted(refused)} refused (${percent(refused, requests)})`,
   )
   const head = `${painted(io, 'bold', plain(policy, 100))}: ${share} of ${several(requests, 'request')}; ${counted(subjects.refused)} of ${several(subjects.all, 'subject')} refused at least once\n`
-  const parts = [head + remarks(policyNotes(result), io)]
-  if (requests > 0) parts.push(chart(result, io))
-  if (limits.length > 0) parts.push(table(OF_LIMITS, limitRows(result)))
-  if (operations.length > 1) parts.push(table(OF_OPERATIONS, operationRows(result)))
-  if (refusedMost.length > 0) parts.push(table(OF_SUBJECTS, subjectRows(result)))
-  return parts.join('\n')
+  const bars = requests > 0 ? [chart(result, io)] : []
+  return [head + remarks(policyNotes(result), io), ...bars, ...tablesOf(result).map(printedTable)].join('\n')
 }
 
-const SHARE: Column = { title: '', align: 'right' }
-const REFUSED: readonly Column[] = [{ title: 'requests', align: 'right' }, { title: 'refused', align: 'right' }, SHARE]
-
-const OF_LIMITS: readonly Column[] = [
-  { title: 'limit that refused' },
-  { title: 'limit', align: 'right' },
-  { title: 'refusals', align: 'right' },
-  SHARE,
-  { title: 'subjects', align: 'right' },
-  { title: 'first' },
-  { title: 'last' },
-]
-const OF_OPERATIONS: readonly Column[] = [{ title: 'operation' }, ...REFUSED]
-const OF_SUBJECTS: readonly Column[] = [{ title: 'refused most' }, ...REFUSED, { title: 'first refusal' }]
-
-const OF_DIFFERENCE: readonly Column[] = [
-  { title: 'subjects that fare otherwise' },
-  { title: 'refused by the first', align: 'right' },
-  { title: 'by the second', align: 'right' },
-]
+function printedTable({ columns, rows }: ResultTable): string {
+  return table(columns, rows)
+}
 
 function ofDifference(difference: Difference, policies: readonly PolicyResult[], io: Io): string {
   const { both, firstAlone, secondAlone, subjects } = difference
   const [first = '', second = ''] = policies.map(({ policy }) => plain(policy, 60))
   const head = `${painted(io, 'bold', `${first} against ${second}`)}: both refuse ${counted(both)}, only the first ${counted(firstAlone)}, only the second ${counted(secondAlone)}\n`
-  return subjects.length === 0 ? head : `${head}\n${table(OF_DIFFERENCE, differenceRows(difference))}`
+  return subjects.length === 0 ? head : `${head}\n${printedTable(differenceTable(difference))}`
 }

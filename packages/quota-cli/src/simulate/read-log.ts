@@ -34,34 +34,20 @@ export async function readLog(
   const log = new EventLog(known.operations, known.units)
   const skipped = new Skipped()
   const progress = new Progress(io)
-  let lines = 0
-  let unmetered = 0
-  let isCut = false
-  let unknown: readonly string[] = []
+  const reader = new LineReader(log, skipped, mapping)
+  const isOver = (): boolean => io.signal.aborted || reader.isCut
   // Logs of several servers are read as one. Each may have another format.
   for (const path of paths) {
-    const reader = new LineReader(log, skipped, mapping, lines)
-    const isOver = (): boolean => {
-      isCut = reader.lines >= maxLines
-      return isCut
+    if (isOver()) break
+    reader.begin()
+    for await (const { lines, done } of readLines(path)) {
+      for (const line of lines) reader.read(line, maxLines)
+      progress.show(() => `reading ${done === undefined ? '' : percent(done, 1)}, ${counted(reader.lines)} lines`)
+      if (isOver()) break
     }
-    await readLines(
-      path,
-      {
-        line: (piece, start, end) => !isOver() && reader.read(piece, start, end),
-        tooLong: () => !isOver() && reader.tooLong(),
-        progress: (read, size) =>
-          progress.show(
-            () => `reading ${size === undefined ? '' : percent(read, size)}, ${counted(reader.lines)} lines`,
-          ),
-      },
-      io.signal,
-    )
-    lines = reader.lines
-    unmetered += reader.unmetered
-    unknown = reader.unknown
-    if (isCut || io.signal.aborted) break
   }
   progress.end()
+  log.sort()
+  const { lines, unmetered, unknown, isCut } = reader
   return { log, lines, unmetered, skipped: skipped.all(), isCut, unknown }
 }

@@ -1,9 +1,8 @@
-import { ofUnit } from '@scoregw/quota/store'
 import { counted, percent, several } from '../text.ts'
 import { type Html, html } from './html.ts'
 import { STYLE } from './report-style.ts'
 import type { Difference, PolicyResult, Simulation } from './result.ts'
-import { differenceRows, limitRows, logCounts, logNotes, operationRows, policyNotes, subjectRows } from './rows.ts'
+import { chargedRows, differenceTable, logCounts, logNotes, policyNotes, type ResultTable, tablesOf } from './rows.ts'
 import { SKIP_TEXTS } from './skipped.ts'
 import { timeChart } from './time-chart.ts'
 
@@ -42,28 +41,22 @@ ${noted([...logNotes(simulation), ...reasons])}`
 }
 
 function ofPolicy(result: PolicyResult): Html {
-  const { policy, units, requests, refused, subjects, tokens, cost } = result
-  const charged = units.map((unit) => [unit, ofUnit(tokens?.charged ?? cost?.charged ?? 0, unit)] as const)
+  const { policy, requests, refused, subjects } = result
   return html`<section>
 <h2>${policy}</h2>
 <dl>
 <div><dt>Requests</dt><dd>${counted(requests)}</dd></div>
 <div><dt>Refused</dt><dd>${counted(refused)} <small>${percent(refused, requests)}</small></dd></div>
 <div><dt>Subjects refused</dt><dd>${counted(subjects.refused)} <small>of ${counted(subjects.all)}</small></dd></div>
-${charged.map(
-  ([unit, amount]) => html`<div><dt>${unit} charged</dt><dd>${counted(amount)}</dd></div>
+${chargedRows(result).map(
+  ([unit, amount]) => html`<div><dt>${unit} charged</dt><dd>${amount}</dd></div>
 `,
 )}</dl>
 ${noted(policyNotes(result))}
 ${requests === 0 ? '' : timeChart(result)}
-${table(policy, 'Limits that refused', OF_LIMITS, limitRows(result))}
-${table(policy, 'Operations', ['Operation', ...REFUSED], operationRows(result))}
-${table(policy, 'Refused most', ['Subject', ...REFUSED, 'First refusal'], subjectRows(result))}
+${tablesOf(result).map((each) => table(policy, each))}
 </section>`
 }
-
-const OF_LIMITS = ['What refused', 'Limit', 'Refusals', 'Share', 'Subjects', 'First', 'Last']
-const REFUSED = ['Requests', 'Refused', 'Share']
 
 function noted(notes: readonly string[]): Html {
   return html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`
@@ -78,19 +71,14 @@ function ofDifference(difference: Difference, policies: readonly PolicyResult[])
 <div><dt>Only ${first}</dt><dd>${counted(difference.firstAlone)}</dd></div>
 <div><dt>Only ${second}</dt><dd>${counted(difference.secondAlone)}</dd></div>
 </dl>
-${table(
-  'Both',
-  'Subjects that fare otherwise',
-  ['Subject', `Refused by ${first}`, `By ${second}`],
-  differenceRows(difference),
-)}
+${table('Both', differenceTable(difference))}
 </section>`
 }
 
 /** @param of labels the table for screen readers */
-function table(of: string, caption: string, titles: readonly string[], rows: readonly (readonly string[])[]): Html {
+function table(of: string, { caption, columns, rows }: ResultTable): Html {
   if (rows.length === 0) return html``
-  const head = titles.map((title) => html`<th scope="col">${title}</th>`)
+  const head = columns.map(({ title }) => html`<th scope="col">${title}</th>`)
   const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${of}: ${caption}"><table><caption>${caption}</caption>
 <thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`

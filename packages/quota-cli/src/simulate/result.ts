@@ -1,6 +1,7 @@
 import type { Counting, Subject } from '@scoregw/quota'
+import { type Unit, unitName } from '../amounts.ts'
 import type { SkippedLines } from './skipped.ts'
-import type { LimitName, Tally } from './tally.ts'
+import type { Tally } from './tally.ts'
 
 /** A policy's effect on a log: the JSON of `--json`. Instants are epoch milliseconds. */
 export interface PolicyResult {
@@ -11,16 +12,14 @@ export interface PolicyResult {
   readonly refused: number
   /** How many of the refusals no waiting would have helped. */
   readonly hopeless: number
-  /** Requests for operations that this policy does not have. They were not decided. */
-  readonly unknownOperations: number
+  /** Requests that this policy can't decide: it lacks the operation, or the line the subject's key. */
+  readonly undecided: number
   /** The units that the policy counts. */
-  readonly units: readonly string[]
-  /** Set if it counts one unit. */
-  readonly tokens?: Totals | undefined
-  /** Set if it counts several, by unit. */
-  readonly cost?: Totals | undefined
+  readonly units: readonly Unit[]
+  /** Amounts: numbers if the policy counts one unit, else by unit. */
+  readonly cost: Totals
   readonly subjects: { readonly all: number; readonly refused: number }
-  /** By the binding limit, most frequent first. */
+  /** By the reported limit, most frequent first. */
   readonly limits: readonly LimitResult[]
   readonly operations: readonly OperationResult[]
   /** The subjects with the most refusals. */
@@ -42,7 +41,9 @@ interface Totals {
   readonly refused: Counting['amount']
 }
 
-interface LimitResult extends LimitName {
+interface LimitResult {
+  readonly name: string
+  readonly unit: string
   readonly limit: number
   readonly refusals: number
   readonly subjects: number
@@ -92,22 +93,21 @@ export interface Difference {
 
 /** @param top how many subjects to list */
 export function policyResult(policy: string, tally: Tally, top: number, hadConcurrency: boolean): PolicyResult {
-  const { requests, refused, hopeless, unknown, log, buckets } = tally
+  const { requests, refused, hopeless, undecided, log, buckets } = tally
   return {
     policy,
     requests,
     admitted: requests - refused,
     refused,
     hopeless,
-    unknownOperations: unknown,
+    undecided,
     units: tally.units,
-    ...totalsOf(tally),
-    subjects: { all: log.subjects.length, refused: tally.refusedSubjects },
+    cost: totalsOf(tally),
+    subjects: { all: log.subjects.length, refused: tally.bySubject.filter((count) => count.refused > 0).length },
     limits: limitsOf(tally),
-    operations: log.operations.flatMap((operation, index) => {
-      const asked = tally.requestsOf[index]!
-      return asked === 0 ? [] : [{ operation, requests: asked, refused: tally.refusedFor[index]! }]
-    }),
+    operations: tally.byOperation
+      .map((count, at) => ({ operation: log.operations[at] ?? '', requests: count.requests, refused: count.refused }))
+      .filter((count) => count.requests > 0),
     refusedMost: mostRefused(tally, top),
     time: {
       from: buckets.from,
@@ -119,51 +119,36 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
   }
 }
 
-function totalsOf({ units, charged, refusedCosts }: Tally): Pick<PolicyResult, 'tokens' | 'cost'> {
-  if (units.length === 1) return { tokens: { charged: charged[0]!, refused: refusedCosts[0]! } }
-  const byUnit = (sums: readonly number[]) => Object.fromEntries(units.map((unit, u) => [unit, sums[u]!]))
-  return { cost: { charged: byUnit(charged), refused: byUnit(refusedCosts) } }
+function totalsOf({ units, charged, refusedCosts }: Tally): Totals {
+  const amount = (sums: readonly number[]): Counting['amount'] =>
+    units.length === 1 ? sums[0]! : Object.fromEntries(units.map((unit, u) => [unitName(unit), sums[u]!]))
+  return { charged: amount(charged), refused: amount(refusedCosts) }
 }
 
 function limitsOf({ limits }: Tally): LimitResult[] {
-  return limits
-    .map(({ layer, category, window, unit, limit, refusals, subjects, firstAt, lastAt }) => ({
-      ...{ layer, category, window, unit, limit, refusals, subjects, firstAt, lastAt },
-    }))
+  return [...limits.values()]
+    .map(({ subjects, ...limit }) => ({ ...limit, subjects: subjects.size }))
     .toSorted((a, b) => b.refusals - a.refusals)
 }
 
-function mostRefused(tally: Tally, top: number): SubjectResult[] {
-  return largest(tally.refusedBy, top).map((subject) => ({
-    subject: tally.subjectName(subject),
-    requests: tally.requestsBy[subject]!,
-    refused: tally.refusedBy[subject]!,
-    firstRefusedAt: tally.firstRefusal[subject]!,
-  }))
-}
-
-/** The indexes of the largest numbers above 0, largest first. */
-function largest(numbers: ArrayLike<number>, count: number): number[] {
-  const places = Array.from(numbers, (_, place) => place).filter((place) => numbers[place]! > 0)
-  return places.sort((a, b) => numbers[b]! - numbers[a]! || a - b).slice(0, count)
+function mostRefused({ bySubject, log }: Tally, top: number): SubjectResult[] {
+  return bySubject
+    .flatMap(({ requests, refused, firstRefusedAt }, at): SubjectResult[] =>
+      firstRefusedAt === undefined ? [] : [{ subject: log.subjects[at] ?? '', requests, refused, firstRefusedAt }],
+    )
+    .toSorted((a, b) => b.refused - a.refused)
+    .slice(0, top)
 }
 
 export function differenceOf(first: Tally, second: Tally, top: number): Difference {
-  let both = 0
-  let firstAlone = 0
-  let secondAlone = 0
-  for (let index = 0; index < first.refusedAt.length; index++) {
-    const inFirst = first.refusedAt[index] === 1
-    const inSecond = second.refusedAt[index] === 1
-    if (inFirst && inSecond) both++
-    else if (inFirst) firstAlone++
-    else if (inSecond) secondAlone++
-  }
-  const changes = Array.from(first.refusedBy, (refused, subject) => Math.abs(refused - second.refusedBy[subject]!))
-  const subjects = largest(changes, top).map((subject) => ({
-    subject: first.subjectName(subject),
-    first: first.refusedBy[subject]!,
-    second: second.refusedBy[subject]!,
-  }))
-  return { both, firstAlone, secondAlone, subjects }
+  const both = [...first.refusedAt].filter((index) => second.refusedAt.has(index)).length
+  const subjects = first.log.subjects
+    .map((subject, at) => {
+      const [one = 0, other = 0] = [first, second].map(({ bySubject }) => bySubject[at]?.refused)
+      return { subject, first: one, second: other }
+    })
+    .filter((each) => each.first !== each.second)
+    .toSorted((a, b) => Math.abs(b.first - b.second) - Math.abs(a.first - a.second))
+    .slice(0, top)
+  return { both, firstAlone: first.refusedAt.size - both, secondAlone: second.refusedAt.size - both, subjects }
 }

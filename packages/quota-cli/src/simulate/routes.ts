@@ -14,14 +14,12 @@ export type Routed = { readonly operation: string | undefined } | undefined
 
 const ROUTE = /^(?<method>\*|[A-Za-z]{1,16}) +(?<path>\/\S*|\*) *(?:=|->| ) *(?<operation>[A-Za-z0-9_.:-]{1,64})$/
 
-/** The most routes of a simulation, and the most cached paths. */
+/** The most routes of a simulation. */
 const MAX_ROUTES = 1_000
-const MAX_REMEMBERED = 10_000
 
 /** Routes in order. The first match decides. */
 export class Routes {
   readonly #routes: readonly Route[]
-  readonly #known = new Map<string, Routed>()
 
   /**
    * @param written `GET /v1/* = read`. `*` matches any method or any text; `-` as the operation means not metered
@@ -42,13 +40,8 @@ export class Routes {
   }
 
   of(method: string, path: string): Routed {
-    const key = `${method} ${path}`
-    const known = this.#known.get(key)
-    if (known !== undefined || this.#known.has(key)) return known
     const found = this.#routes.find((route) => fits(route, method, path))
-    const routed = found === undefined ? undefined : { operation: found.operation }
-    if (this.#known.size < MAX_REMEMBERED) this.#known.set(key, routed)
-    return routed
+    return found && { operation: found.operation }
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Counting, Policy, RefusedDecision } from '@scoregw/quota'
-import { unitNames } from '@scoregw/quota/store'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
 import { percent } from '../text.ts'
@@ -28,20 +27,28 @@ export async function simulate(
   onRefusal: RefusalListener = () => undefined,
 ): Promise<Simulation> {
   const { log } = read
-  const [from, until] = spanOf(log)
+  const from = log.events[0]?.at ?? null
+  const until = log.events.at(-1)?.at ?? null
   const tallies: Tally[] = []
   const results: PolicyResult[] = []
   for (const { file, policy } of policies) {
-    const tally = new Tally(log, unitNames(policy), from ?? 0, until ?? 0)
+    const tally = new Tally(log, policy.units, from ?? 0, until ?? 0)
     await played(log, file, withoutConcurrency(policy), tally, io, onRefusal)
     tallies.push(tally)
-    results.push(policyResult(file, tally, top, policy.concurrency !== undefined))
+    results.push(
+      policyResult(
+        file,
+        tally,
+        top,
+        policy.limits.some(({ window }) => window === undefined),
+      ),
+    )
   }
   const [first, second] = tallies
   return {
     logs,
     lines: read.lines,
-    requests: log.length,
+    requests: log.events.length,
     unmetered: read.unmetered,
     outOfOrder: log.outOfOrder,
     skipped: { count: read.skipped.reduce((sum, { count }) => sum + count, 0), reasons: read.skipped },
@@ -68,23 +75,15 @@ async function played(
       tally.refusal(event, decision, index)
       onRefusal(file, event, decision)
     },
-    unknown: () => {
-      tally.unknown++
+    undecided: () => {
+      tally.undecided++
     },
     async progress(done) {
-      progress.show(() => `replaying ${file} ${percent(done, log.length)}`)
+      progress.show(() => `replaying ${file} ${percent(done, log.events.length)}`)
       // Yields to the event loop, so that signals are handled.
       await new Promise<void>((resolve) => setImmediate(resolve))
       return !io.signal.aborted
     },
   })
   progress.end()
-}
-
-/** The first and last instant. */
-function spanOf(log: EventLog): [number, number] | [null, null] {
-  const order = log.order()
-  const [first] = order
-  const last = order.at(-1)
-  return first === undefined || last === undefined ? [null, null] : [log.event(first).at, log.event(last).at]
 }

@@ -1,35 +1,22 @@
 import { plain } from '../text.ts'
 
-/** Why a line was skipped. */
-export type SkipReason =
-  | 'not_json'
-  | 'not_an_object'
-  | 'not_common_log'
-  | 'too_long'
-  | 'no_time'
-  | 'wrong_time'
-  | 'no_subject'
-  | 'wrong_subject'
-  | 'no_operation'
-  | 'unknown_operation'
-  | 'wrong_cost'
-  | 'wrong_plan'
-
-/** The reasons as text. */
-export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
+/** Why a line was skipped, as text. */
+export const SKIP_TEXTS = {
   not_json: 'not JSON, or half written',
   not_an_object: 'JSON, but not an object',
   not_common_log: 'not in common log format, or half written',
-  too_long: 'longer than 64 KiB',
+  too_long: 'longer than 65,536 characters',
   no_time: 'no time: name its field with --time',
   wrong_time: 'an invalid time',
   no_subject: 'no subject: name its field with --subject',
-  wrong_subject: 'a subject that is not 1 to 256 bytes of text',
+  wrong_subject: 'a subject that is neither text nor a number',
   no_operation: 'no matching route: map requests to operations with --route',
   unknown_operation: 'an operation that no policy has',
-  wrong_cost: 'a cost that is not a whole number',
+  wrong_cost: 'a cost that is not a whole number, or of money not a number',
   wrong_plan: 'an invalid plan name, or more than 1,000 plans',
-}
+} as const
+
+export type SkipReason = keyof typeof SKIP_TEXTS
 
 /** Skipped lines with the same reason. */
 export interface SkippedLines {

@@ -1,51 +1,45 @@
-import type { Counting, LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
-import { ofUnit } from '@scoregw/quota/store'
+import type { Counting, RefusedDecision } from '@scoregw/quota'
+import { ofUnit } from '@scoregw/quota/internal'
+import { type Unit, unitName } from '../amounts.ts'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
-/** Identifies a limit. */
-export interface LimitName {
-  readonly layer: string
-  readonly category: string
-  readonly window: string
-  /** The unit, for policies with several units. */
-  readonly unit?: string | undefined
-}
-
-interface LimitTally extends LimitName {
-  readonly kind: LimitKind
+/** A limit, and what it refused. */
+interface LimitTally {
+  readonly name: string
+  readonly unit: string
   readonly limit: number
   refusals: number
-  /** How many subjects it refused at least once. */
-  subjects: number
-  /** Whether it refused each subject, one bit per subject. */
-  readonly hasRefused: Uint8Array
+  /** Subjects that it refused at least once. */
+  readonly subjects: Set<number>
   readonly firstAt: number
   lastAt: number
 }
 
-const NEVER = -1
+/** What happened to one subject, or to one operation. */
+interface Count {
+  requests: number
+  refused: number
+  firstRefusedAt: number | undefined
+}
 
 /** Counts the results of a replay. */
 export class Tally {
   readonly buckets: Buckets
-  /** Which requests were refused, by their index in the log. */
-  readonly refusedAt: Uint8Array
-  readonly limits: LimitTally[] = []
-  /** The same by layer, category and window, which is looked up at every refusal. */
-  readonly #byName = new Map<string, Map<string, Map<string, LimitTally>>>()
-  readonly requestsBy: Uint32Array
-  readonly refusedBy: Uint32Array
-  readonly firstRefusal: Float64Array
-  readonly requestsOf: number[]
-  readonly refusedFor: number[]
+  /** The indexes of the refused requests. */
+  readonly refusedAt: Set<number> = new Set()
+  /** By name. */
+  readonly limits: Map<string, LimitTally> = new Map()
+  /** By their indexes in the log. */
+  readonly bySubject: readonly Count[]
+  readonly byOperation: readonly Count[]
   readonly log: EventLog
   /** The units that the policy counts. */
-  readonly units: readonly string[]
+  readonly units: readonly Unit[]
   requests = 0
   refused = 0
-  /** Requests for operations that the policy does not have. */
-  unknown = 0
+  /** Requests that the policy can't decide: it lacks the operation, or the line the subject's key. */
+  undecided = 0
   /** Amounts in the order of the units. */
   readonly charged: number[]
   readonly refusedCosts: number[]
@@ -53,18 +47,15 @@ export class Tally {
   hopeless = 0
 
   /** @param first and @param last the log's earliest and latest instants */
-  constructor(log: EventLog, units: readonly string[], first: number, last: number) {
+  constructor(log: EventLog, units: readonly Unit[], first: number, last: number) {
     this.log = log
     this.units = units
     this.charged = units.map(() => 0)
     this.refusedCosts = units.map(() => 0)
     this.buckets = new Buckets(first, last)
-    this.refusedAt = new Uint8Array(log.length)
-    this.requestsBy = new Uint32Array(log.subjects.length)
-    this.refusedBy = new Uint32Array(log.subjects.length)
-    this.firstRefusal = new Float64Array(log.subjects.length).fill(NEVER)
-    this.requestsOf = log.operations.map(() => 0)
-    this.refusedFor = log.operations.map(() => 0)
+    const none = (): Count => ({ requests: 0, refused: 0, firstRefusedAt: undefined })
+    this.bySubject = log.subjects.map(none)
+    this.byOperation = log.operations.map(none)
   }
 
   admitted(event: LoggedEvent, cost: Counting['amount']): void {
@@ -74,62 +65,38 @@ export class Tally {
   }
 
   refusal(event: LoggedEvent, decision: RefusedDecision<Counting>, index: number): void {
-    const { subject, operation, at } = event
     this.#count(event)
     this.refused++
     this.#add(this.refusedCosts, decision.cost)
     if (!decision.retryable) this.hopeless++
-    this.refusedAt[index] = 1
-    this.refusedBy[subject]!++
-    if (this.firstRefusal[subject] === NEVER) this.firstRefusal[subject] = at
-    this.refusedFor[operation]!++
-    this.buckets.add(at, true)
-    this.#ofLimit(decision, subject)
-  }
-
-  /** How many subjects were refused at least once. */
-  get refusedSubjects(): number {
-    return this.refusedBy.reduce((count, refused) => count + (refused > 0 ? 1 : 0), 0)
-  }
-
-  subjectName(index: number): Subject {
-    return this.log.subjects[index]!
+    this.refusedAt.add(index)
+    for (const count of this.#countsOf(event)) {
+      count.refused++
+      count.firstRefusedAt ??= event.at
+    }
+    this.buckets.add(event.at, true)
+    this.#ofLimit(decision, event.subject)
   }
 
   #add(sums: number[], cost: Counting['amount']): void {
-    for (const [u, unit] of this.units.entries()) sums[u]! += ofUnit(cost, unit)
+    for (const [u, unit] of this.units.entries()) sums[u]! += ofUnit(cost, unitName(unit))
   }
 
-  #count({ subject, operation }: LoggedEvent): void {
+  #count(event: LoggedEvent): void {
     this.requests++
-    this.requestsBy[subject]!++
-    this.requestsOf[operation]!++
+    for (const count of this.#countsOf(event)) count.requests++
   }
 
-  #ofLimit({ binding, now }: RefusedDecision<Counting>, subject: number): void {
-    const known = this.#byName.get(binding.layer)?.get(binding.category)?.get(binding.window)
-    const tally = known ?? this.#newLimit(binding, now)
+  #countsOf({ subject, operation }: LoggedEvent): readonly Count[] {
+    return [this.bySubject[subject], this.byOperation[operation]].flatMap((count) => count ?? [])
+  }
+
+  #ofLimit({ refusedBy: { name, unit, limit }, now }: RefusedDecision<Counting>, subject: number): void {
+    const known = this.limits.get(name)
+    const tally = known ?? { name, unit, limit, refusals: 0, subjects: new Set(), firstAt: now, lastAt: now }
+    this.limits.set(name, tally)
     tally.refusals++
     tally.lastAt = now
-    const bit = 1 << (subject & 7)
-    if ((tally.hasRefused[subject >> 3]! & bit) !== 0) return
-    tally.hasRefused[subject >> 3]! |= bit
-    tally.subjects++
+    tally.subjects.add(subject)
   }
-
-  #newLimit({ layer, category, window, unit, kind, limit }: Violation<Counting>, now: number): LimitTally {
-    const hasRefused = new Uint8Array((this.log.subjects.length >> 3) + 1)
-    const counts = { refusals: 0, subjects: 0, hasRefused, firstAt: now, lastAt: now }
-    const tally = { layer, category, window, unit, kind, limit, ...counts }
-    const ofLayer = entryOf(this.#byName, layer)
-    entryOf(ofLayer, category).set(window, tally)
-    this.limits.push(tally)
-    return tally
-  }
-}
-
-function entryOf<V>(map: Map<string, Map<string, V>>, name: string): Map<string, V> {
-  const known = map.get(name) ?? new Map<string, V>()
-  map.set(name, known)
-  return known
 }

@@ -1,13 +1,17 @@
-import type { Policy, Quota, Subject, WindowStatus } from '@scoregw/quota'
+import type { LimitStatus, Policy, Quota, Subject } from '@scoregw/quota'
 import { type RowTable, rowTables } from '@scoregw/quota-redis'
+import { type Unit, unitOf } from '../amounts.ts'
 import type { RedisConnection } from '../redis/connect.ts'
 import { scanKeys } from '../redis/scan.ts'
 import { ownLayers } from '../simulate/replay.ts'
 
 /** A limit of one subject, or of a shared layer. */
-export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'window' | 'used' | 'resetAt' | 'kind'> {
+export interface SeenLimit extends Pick<LimitStatus, 'name' | 'used' | 'resetAt' | 'kind'> {
+  /** What the subject's key identifies, or the name of the layer that all subjects share. */
+  readonly layer: string
   /** `''` if all subjects share it. */
   readonly subject: string
+  readonly unit: Unit
   readonly limit: number
   /** The used share of the limit, from 0. */
   readonly share: number
@@ -21,6 +25,8 @@ export interface Usage {
   readonly rows: number
   /** Whether there are more rows than were checked. */
   readonly isSample: boolean
+  /** How many of the rows are not listed: see {@link isHashed}. */
+  readonly unlisted: number
   /** Limits that all subjects share. */
   readonly shared: readonly SeenLimit[]
   /** The limits of single subjects with the highest use. */
@@ -29,7 +35,7 @@ export interface Usage {
 
 /** How many statuses are read together. */
 const AT_ONCE = 250
-/** A subject key for layers that are not read. No subject has this key. */
+/** A subject key if only shared layers are read. No subject has this key. */
 const NO_SUBJECT = '\u0000quota-cli'
 
 export interface UsageOptions {
@@ -50,10 +56,11 @@ export async function readUsage(options: UsageOptions): Promise<Usage> {
   const tables = rowTables(prefix, policy).filter(({ shared }) => !shared)
   const owners = new Map<string, Set<string>>()
   let rows = 0
+  let unlisted = 0
   for (const table of tables) {
     const keys = await scanKeys(connection.servers(), table.pattern, sample - rows, signal)
     rows += keys.size
-    addOwners(owners, table, keys)
+    unlisted += addOwners(owners, table, keys)
   }
   const limits: SeenLimit[] = []
   let at: number | null = null
@@ -71,44 +78,44 @@ export async function readUsage(options: UsageOptions): Promise<Usage> {
     )
     for (const { layer, key, status } of statuses) {
       at = status.now
-      const windows = Object.values(status.windows).flat()
-      limits.push(...windows.filter((each) => each.layer === layer).flatMap((each) => seen(each, key)))
-      shared = windows.filter((each) => isShared(policy, each.layer)).flatMap((each) => seen(each, ''))
+      const all = Object.values(status.limits).flatMap((each) => each ?? [])
+      limits.push(...all.filter(({ by }) => by === layer).flatMap((each) => seen(policy, each, key)))
+      shared = all.filter((each) => each.shared !== undefined).flatMap((each) => seen(policy, each, ''))
     }
   }
   return {
     at,
     rows,
     isSample: rows >= sample,
+    unlisted,
     shared: byShare(shared),
     hottest: byShare(limits.filter(({ used }) => used > 0)).slice(0, top),
   }
 }
 
-function addOwners(owners: Map<string, Set<string>>, table: RowTable, keys: Iterable<string>): void {
-  const names = owners.get(table.layer) ?? new Set()
-  owners.set(table.layer, names)
-  for (const key of keys) {
-    const subject = table.subjectOf(key)
-    if (subject !== undefined && subject !== '') names.add(subject)
-  }
+/** Adds the subjects of rows. @returns how many are left out */
+function addOwners(owners: Map<string, Set<string>>, table: RowTable, keys: Iterable<string>): number {
+  const subjects = [...keys].flatMap((key) => table.subjectOf(key) ?? [])
+  const listed = subjects.filter((subject) => subject !== '' && !isHashed(subject))
+  owners.set(table.layer, new Set([...(owners.get(table.layer) ?? []), ...listed]))
+  return subjects.filter(isHashed).length
 }
 
-function subjectWith(policy: Policy, layer: string, key: string): Subject {
+/** Whether a stored key is the hash of one above 200 bytes. Nobody can ask for its counters without the key itself. */
+export function isHashed(subject: string): boolean {
+  return subject.startsWith('sha256:')
+}
+
+export function subjectWith(policy: Policy, layer: string, key: string): Subject {
   const own = ownLayers(policy)
-  return own.length < 2 ? key : Object.fromEntries(own.map((each) => [each, each === layer ? key : NO_SUBJECT]))
+  return own.length < 2 ? key : Object.fromEntries(own.map((each) => [each, each === layer ? key : null]))
 }
 
-function isShared({ layers }: Policy, layer: string): boolean {
-  return layers.some(({ name, shared }) => name === layer && shared)
-}
-
-function seen(
-  { layer, category, window, kind, used, limit: ofWindow, burst: limit = ofWindow, resetAt }: WindowStatus,
-  subject: string,
-): SeenLimit[] {
-  if (limit === 'unlimited') return []
-  return [{ subject, layer, category, window, kind, used, limit, resetAt, share: limit === 0 ? 1 : used / limit }]
+function seen(policy: Policy, status: LimitStatus, subject: string): SeenLimit[] {
+  const { name, by, shared = by, kind, unit, used, limit: each, burst: limit = each, resetAt } = status
+  if (limit === 'unlimited' || shared === undefined) return []
+  const share = limit === 0 ? 1 : used / limit
+  return [{ layer: shared, subject, name, kind, unit: unitOf(policy, unit), used, limit, share, resetAt }]
 }
 
 function byShare(limits: readonly SeenLimit[]): SeenLimit[] {

@@ -1,5 +1,5 @@
 import { env as bound, DurableObject } from 'cloudflare:workers'
-import { createQuota, definePolicy, type QuotaError } from '@scoregw/quota'
+import { type Counting, createQuota, definePolicy, type Quota, type QuotaError } from '@scoregw/quota'
 import type { EndedHold } from '@scoregw/quota/store'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { durableObjectSettings, durableObjectStore, QuotaDurableObject } from '../../src/index.ts'
@@ -62,42 +62,57 @@ function count(sql: { exec(text: string, ...values: readonly unknown[]): unknown
   }
 }
 
-const limits = { ai: { '1m': 3, '1h': 1e6, '30d': 1e9 } }
-const many = { ai: { '1m': 1e6, '1h': 1e9, '30d': 1e9 } }
-const policyOf = (user: typeof limits, shared: boolean) =>
+const strictly = [3, 1e6, 1e9] as const
+const many = [1e6, 1e9, 1e9] as const
+const ofUsers = ([requests, tokens, money]: readonly [number, number, number]) =>
+  ({
+    userRequests: { by: 'user', limit: requests, per: '1m' },
+    userTokens: { by: 'user', limit: tokens, of: 'tokens', per: '1h' },
+    userMoney: { by: 'user', limit: money, of: 'microusd', per: '30d' },
+  }) as const
+const operations = { chat: { cost: { tokens: 10, microusd: 100 } } } as const
+/** Teams have limits of their own. */
+const separate = (numbers: readonly [number, number, number]) =>
   definePolicy({
-    units: ['requests', 'tokens', 'microusd'],
-    windows: [
-      { label: '1m', unit: 'requests' },
-      { label: '1h', unit: 'tokens' },
-      { label: '30d', unit: 'microusd' },
-    ],
-    categories: ['ai'],
-    layers: [{ name: 'user' }, { name: 'team', shared }],
-    operations: { chat: { category: 'ai', cost: { requests: 1, tokens: 10, microusd: 100 } } },
-    base: { user, team: many },
+    limits: {
+      ...ofUsers(numbers),
+      teamRequests: { by: 'team', limit: many[0], per: '1m' },
+      teamTokens: { by: 'team', limit: many[1], of: 'tokens', per: '1h' },
+      teamMoney: { by: 'team', limit: many[2], of: 'microusd', per: '30d' },
+    },
+    operations,
   })
+/** All share one team. */
+const together = definePolicy({
+  limits: {
+    ...ofUsers(many),
+    teamRequests: { shared: 'team', limit: many[0], per: '1m' },
+    teamTokens: { shared: 'team', limit: many[1], of: 'tokens', per: '1h' },
+    teamMoney: { shared: 'team', limit: many[2], of: 'microusd', per: '30d' },
+  },
+  operations,
+})
 const namespace = env.QUOTA
 const slow = () => durableObjectSettings({ namespace: env.SETTINGS })
 const sharded = (settings?: ReturnType<typeof slow>) =>
   createQuota({
-    policy: policyOf(many, false),
+    policy: separate(many),
     store: durableObjectStore({ namespace, shardBy: 'team', settings }),
     deadlineMs: 10_000,
     ...(settings === undefined ? {} : { settingsStore: settings }),
   })
 
-const quotas: Record<string, ReturnType<typeof sharded>> = {
+const quotas: Record<string, Quota<'chat', Counting>> = {
   sharded: sharded(),
   slow: sharded(slow()),
-  one: createQuota({ policy: policyOf(many, true), store: durableObjectStore({ namespace }) }),
+  one: createQuota({ policy: together, store: durableObjectStore({ namespace }) }),
 }
 /** Two Workers that know nothing of each other: an administrator's and a user's. */
 const workers = (shardBy: 'team' | undefined) =>
   [0, 1].map(() => {
     const settings = durableObjectSettings({ namespace, prefix: 'live', maxAgeMs: 0 })
     const store = durableObjectStore({ namespace, prefix: 'live', shardBy, settings })
-    return createQuota({ policy: policyOf(many, false), store, settingsStore: settings, deadlineMs: 10_000 })
+    return createQuota({ policy: separate(many), store, settingsStore: settings, deadlineMs: 10_000 })
   })
 const live = { one: workers(undefined), sharded: workers('team') }
 
@@ -107,11 +122,11 @@ async function followed(name: keyof typeof live, user: string): Promise<boolean[
   const admitted = async () => (await worker.consume({ subject: { user, team: 'any' }, operation: 'chat' })).allowed
   const answers = [await admitted()]
   for (const limit of [0, 1e6]) {
-    await admin.settings.update({ base: { user: { ai: { '1m': limit } } } })
+    await admin.settings.update({ limits: { userRequests: limit } })
     answers.push(await admitted())
   }
   for (const limit of [0, 1e6]) {
-    await admin.subjects.set(user, { overrides: { ai: { '1m': limit } } }, { layer: 'user' })
+    await admin.subjects.set({ user }, { limits: { userRequests: limit } })
     answers.push(await admitted())
   }
   return answers
@@ -122,19 +137,19 @@ async function mistakes(subject: { readonly user: string; readonly team?: string
   const messages: string[] = []
   const caught = (error: unknown): void => void messages.push(`${(error as QuotaError).code}: ${error}`)
   try {
-    createQuota({ policy: policyOf(many, true), store: durableObjectStore({ namespace, shardBy: 'user' }) })
+    createQuota({ policy: together, store: durableObjectStore({ namespace, shardBy: 'user' }) })
   } catch (error) {
     caught(error)
   }
   const settingsStore = durableObjectSettings({ namespace })
-  const quota = createQuota({ policy: policyOf(many, true), store: durableObjectStore({ namespace }), settingsStore })
-  await quota.consume({ subject: { user: subject.user }, operation: 'chat' }).catch(caught)
+  const quota = createQuota({ policy: together, store: durableObjectStore({ namespace }), settingsStore })
+  await quota.consume({ subject: subject.user, operation: 'chat' }).catch(caught)
   return messages
 }
 
 const subjectOf = (request: Request) => ({ user: request.headers.get('x-user')!, team: request.headers.get('x-team')! })
 const strict = createQuota({
-  policy: policyOf(limits, false),
+  policy: separate(strictly),
   store: durableObjectStore({ namespace, shardBy: 'team', prefix: 'strict' }),
 })
 const metered = quotaFetch({ quota: strict, subject: subjectOf, operation: () => 'chat' })
@@ -148,7 +163,7 @@ async function answer(request: Request): Promise<unknown> {
   const subject = name === 'one' ? { user } : { user, team }
   switch (pathname) {
     case '/used':
-      return (await quota.status(subject)).windows.ai!.map(({ used }) => used)
+      return Object.values((await quota.status(subject)).limits).map((limit) => limit?.used)
     case '/consume':
       return (await quota.consume({ subject, operation: 'chat' })).allowed
     case '/refused':

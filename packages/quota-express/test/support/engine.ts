@@ -1,24 +1,24 @@
-import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type SyncQuota } from '@scoregw/quota'
+import { createQuota, memoryStore, type OneUnit, type Policy, type Quota, type SyncQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import type { AsyncCounters, AsyncStore, StoreSchema } from '@scoregw/quota/store'
 import type { QuotaLogger, QuotaWarning } from '@scoregw/quota-express'
 
 const START: number = Date.UTC(2026, 7, 6, 14, 6, 26)
 
 export type Operation = 'look' | 'save' | 'huge' | 'free'
+export type Tokens = OneUnit<'tokens'>
+export type MadeQuota = Quota<Operation, Tokens>
 
 /** Personal write limit of an hour is 10; `save` costs 5. */
-export function policy(hourly = 10): Policy<Operation> {
-  const limits = { '1h': hourly, '5h': 1_000, '1d': 1_000 }
-  const layer = { read: { '1h': 1_000, '5h': 1_000, '1d': 1_000 }, write: limits }
-  const site = { read: layer.read, write: { '1h': 1_000, '5h': 1_000, '1d': 1_000 } }
-  return defaultPolicy<Operation>({
+export function policy(hourly = 10): Policy<Operation, Tokens> {
+  return scoreGatewayPolicy<Operation>({
     operations: {
       look: { category: 'read', cost: 1 },
       save: { category: 'write', cost: 5 },
       huge: { category: 'write', cost: 11 },
       free: { category: 'read', cost: 0 },
     },
-    base: { personal: layer, site },
+    limits: { 'personal-write-1h': hourly, 'site-write-1h': 1_000 },
   })
 }
 
@@ -52,17 +52,17 @@ export class LateStore implements AsyncStore {
   }
 }
 
-export function syncQuota(hourly?: number): SyncQuota<Operation> {
+export function syncQuota(hourly?: number): SyncQuota<Operation, Tokens> {
   return createQuota({ policy: policy(hourly), store: memoryStore({ clock: { now: () => START } }) })
 }
 
-export function lateQuota(store: LateStore = new LateStore(), hourly?: number): Quota<Operation> {
+export function lateQuota(store: LateStore = new LateStore(), hourly?: number): MadeQuota {
   return createQuota({ policy: policy(hourly), store })
 }
 
 /** Tokens a subject has used of its hourly write limit. */
-export async function used(quota: Quota<Operation>, subject = 'u1'): Promise<number> {
-  return (await quota.status(subject)).windows.write![0]!.used
+export async function used(quota: MadeQuota, subject = 'u1'): Promise<number> {
+  return (await quota.status(subject)).limits['personal-write-1h']!.used
 }
 
 /** A logger that keeps its warnings and errors. */

@@ -1,7 +1,6 @@
-import type { Quota } from '@scoregw/quota'
 import express from 'express'
 import express4 from 'express4'
-import { lateQuota, type Operation, syncQuota } from './engine.ts'
+import { lateQuota, type MadeQuota, syncQuota } from './engine.ts'
 
 /** Express 4 seen through the types of Express 5, whose calls the tests use alone. */
 const four = express4 as unknown as typeof express
@@ -10,7 +9,7 @@ const four = express4 as unknown as typeof express
 export const MATRIX: readonly {
   readonly title: string
   readonly express: typeof express
-  readonly engine: () => Quota<Operation>
+  readonly engine: () => MadeQuota
 }[] = [
   { title: 'Express 5, store that answers at once', express, engine: syncQuota },
   { title: 'Express 5, store that answers later', express, engine: () => lateQuota() },

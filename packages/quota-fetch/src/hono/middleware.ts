@@ -1,35 +1,31 @@
-import type { Counting, Decision, OneUnit, SimpleQuota } from '@scoregw/quota'
+import type { Counting, Decision, OneOperation, OneUnit } from '@scoregw/quota'
 import {
   type AdmittedRequest,
-  ANSWER_HANDLERS,
-  answerHandlerChecks,
-  answerHandlerOf,
   type HttpAdapter,
   HttpMeter,
   type HttpMeterOptions,
-  isPromiseLike,
   type MaybeAsync,
   type NodeRequest,
   type NodeResponse,
-  type PendingResponse,
   type QuotaAnswer,
   QuotaRefusal,
   type RequestQuota,
   type RouteOptions,
   watchResponse,
 } from '@scoregw/quota/http'
-import { optional, textLike } from '@scoregw/quota/options'
+import {
+  ANSWER_HANDLERS,
+  answerHandlerChecks,
+  answerHandlerOf,
+  isPromiseLike,
+  optional,
+  type PendingResponse,
+  textLike,
+} from '@scoregw/quota/internal'
 import type { Context, MiddlewareHandler } from 'hono'
 import { answerResponse, goneResponse, misused, ownResponse } from '../answer-response.ts'
 import { type Charge, chargeOf } from '../charge.ts'
 import { settleAtHangUp, settleResponse } from '../settle-response.ts'
-
-declare module 'hono' {
-  interface ContextVariableMap {
-    /** The quota of a metered request. */
-    quota: RequestQuota | undefined
-  }
-}
 
 /**
  * Answers a request. Send the fields in `answer.headers`. If you return no `Response`, that is logged, and the request
@@ -121,6 +117,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
   charge(c: Context, transaction: unknown): Promise<Decision<C> | undefined>
   /**
    * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
+   * `c.get('quota')` is the same, with its type in `@scoregw/quota-fetch/augment`.
    *
    * @example
    * await metered.of(c)?.commit({ tokens: 812 })
@@ -144,7 +141,7 @@ const HONO: HttpAdapter<Context> = {
 
 /**
  * Makes Hono middleware that meters requests. Pass `operation(c)` to meter a whole app, or mount `.operation(name)` per
- * route. An engine from `simpleQuota()` needs no `operation`.
+ * route. A policy with one operation needs no `operation`.
  *
  * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
  * on it is refunded before the response is sent. A refused request gets a 429.
@@ -154,9 +151,9 @@ const HONO: HttpAdapter<Context> = {
  * const metered = quotaMiddleware({ quota, subject: (c) => c.req.header('x-user') })
  * app.post('/music', metered.operation('music.upsert'), handler)
  */
-export function quotaMiddleware(
-  options: QuotaMiddlewareOptions<SimpleQuota['operation']> & { readonly quota: SimpleQuota },
-): QuotaMiddleware<SimpleQuota['operation']>
+export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaMiddlewareOptions<Operation, C> & { readonly quota: OneOperation<C> },
+): QuotaMiddleware<Operation, C>
 export function quotaMiddleware<Operation extends string, C extends Counting = OneUnit>(
   options: QuotaAppOptions<Operation, C>,
 ): QuotaMiddleware<Operation, C>
@@ -169,7 +166,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => metering(meter.operation(name, overrides)),
     inTransaction: (name, overrides = {}) => charging(meter.inTransaction(name, overrides)),
-    charge: (c, transaction) => chargeOf(CHARGES.get(c))(transaction),
+    charge: (c, transaction) => chargeOf(CHARGES.get(c))(transaction) as Promise<Decision<OneUnit> | undefined>,
     of: (c) => c.get(variable) as RequestQuota<OneUnit, number> | undefined,
   }
   return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { simpleQuota } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 
 /** The part of Bun that the check uses. */
@@ -16,7 +16,7 @@ interface UpgradingServer {
 }
 
 const errors: unknown[] = []
-const quota = simpleQuota({ limit: 1, per: '1h' })
+const quota = createQuota({ limits: { api: { by: 'user', limit: 1, per: '1h' } } })
 const logger = { warn: () => undefined, error: (error: unknown) => void errors.push(String(error)) }
 const metered = quotaFetch({ quota, subject: () => 'u', logger, operation: () => 'request' })
 const handler = metered((request: Request, server: UpgradingServer) => {

@@ -1,14 +1,14 @@
-import { createQuota, defaultPolicy, quotaFetch } from '@scoregw/quota-fetch'
+import { createQuota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
+import { quotaFetch } from '@scoregw/quota-fetch'
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 
 /** Spends a limit of 12 on a shared store and prints the statuses; run by Bun and by Deno. */
 const [, , port, prefix] = process.argv
 const client = new Redis(Number(port))
-const limits = { '1h': 12, '5h': 100, '1d': 100 }
-const layer = { read: limits, write: limits }
 const quota = createQuota({
-  policy: defaultPolicy({ base: { personal: layer, site: layer } }),
+  policy: scoreGatewayPolicy({ limits: { 'personal-write-1h': 12 } }),
   // A runtime that has just started compiles all of this within its first call, on a machine that has other work.
   store: redisStore({ client, prefix: `${prefix}:`, deadlineMs: 1_000 }),
 })
@@ -25,6 +25,6 @@ async function ask(status: number): Promise<Response> {
 
 await client.ping()
 const statuses = [(await ask(200)).status, (await ask(500)).status, (await ask(200)).status, (await ask(200)).status]
-console.log(JSON.stringify([statuses, (await quota.status('u1')).windows.write?.[0]?.used]))
+console.log(JSON.stringify([statuses, (await quota.status('u1')).limits['personal-write-1h']?.used]))
 await quota.close()
 client.disconnect()

@@ -50,6 +50,7 @@ export function fetchApp(app: HttpApp): ServedFetch {
   const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     plan: (request: Request) => app.plan(headerOf(request), plan),
+    limits: (request: Request) => app.limits(headerOf(request)),
     cost: (request: Request) => app.cost(headerOf(request), cost),
   })
   const handlers = new Map<string, FetchHandler<Request, [address?: string]>>()
@@ -95,6 +96,7 @@ export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefi
   const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
     plan: (c: Context) => app.plan((name) => c.req.header(name), plan),
+    limits: (c: Context) => app.limits((name) => c.req.header(name)),
     cost: (c: Context) => app.cost((name) => c.req.header(name), cost),
   })
   const hono = new Hono()

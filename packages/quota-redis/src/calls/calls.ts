@@ -45,15 +45,12 @@ export class Calls<O extends AnyOperation> {
       },
     }
     const inFlight = (): number => this.#inFlight.count
-    const send = (batch: AnyBatch<O>): Promise<void> => {
-      const { length } = batch.operations
-      return this.#send(batch).then(() => {
-        if (length === 1) this.#inFlight.done()
-        // Callers that were answered together ask again in this turn. Until its end they count, so that batches stay large.
-        else setImmediate(() => this.#inFlight.done(length))
-      })
+    const done = (operations: number): void => {
+      if (operations === 1) this.#inFlight.done()
+      // Callers that were answered together ask again in this turn. Until its end they count, so that batches stay large.
+      else setImmediate(() => this.#inFlight.done(operations))
     }
-    this.#outbox = new Outbox({ tick, newBatch, inFlight, send })
+    this.#outbox = new Outbox({ tick, newBatch, inFlight, send: (batch) => this.#send(batch), done })
   }
 
   get isClosing(): boolean {
@@ -169,6 +166,8 @@ export interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
   readonly newBatch: () => Batch
   /** Resolves when nothing of the batch is in flight any more. Never rejects. */
   readonly send: (batch: Batch) => Promise<void>
+  /** Called for each batch after that. */
+  readonly done: (operations: number) => void
   /** How many operations wait for an answer now. */
   readonly inFlight: () => number
 }
@@ -201,7 +200,8 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     this.#batch = undefined
     if (batch === undefined) return
     this.#calls++
-    void this.#deps.send(batch).then(() => this.#answered())
+    const { length } = batch.operations
+    void this.#deps.send(batch).then(() => this.#answered(length))
   }
 
   #enough(): number {
@@ -214,7 +214,8 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     else this.#endWait = this.#deps.tick.after(MOST_HELD_MS, () => this.flush())
   }
 
-  #answered(): void {
+  #answered(operations: number): void {
+    this.#deps.done(operations)
     this.#calls--
     if (this.#endWait === undefined) return
     this.#endWait()

@@ -1,4 +1,5 @@
-import { Deadline, type Deadlines, errorText, notDone } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
+import { Deadline, type Deadlines, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
@@ -89,18 +90,25 @@ export class Delivery<O extends AnyOperation> {
 
   /** Never rejects. When it resolves, every operation is answered or failed, and nothing is in flight. */
   async run(): Promise<void> {
+    const { connection, clock } = this.#context
     for (;;) {
       const doubtBefore = this.#mayBeDone
       try {
-        const { script, args } = this.#batch.call(this.#context.clock.at(this.#endsAtMs))
+        const { script, args } = this.#batch.call(clock.at(this.#endsAtMs))
         const call = { script, args, deadline: this.#deadline, onSend: this.#onSend }
-        if (this.#answered(await callScript(this.#context.connection, call))) return
+        let reply: Reply
+        // As `callScript`, without another promise.
+        try {
+          if (!connection.usable) await connected(connection, this.#deadline)
+          reply = await evaluate(connection, call)
+        } catch (error) {
+          reply = await repaired(connection, call, error)
+        }
+        if (this.#answered(reply)) return
         // Certainly nothing was carried out: it is called in another way, or with a better estimate of the server's clock.
         this.#mayBeDone = doubtBefore
       } catch (error) {
-        this.#error = error
-        if (verdictOf(error) !== 'in-doubt') this.#mayBeDone = doubtBefore
-        if (this.#failed(error)) return
+        if (this.#failed(error, doubtBefore)) return
         await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
       }
       // The deadline has already reported that nothing was done.
@@ -124,8 +132,10 @@ export class Delivery<O extends AnyOperation> {
   }
 
   /** @returns whether that was the last attempt */
-  #failed(error: unknown): boolean {
+  #failed(error: unknown, doubtBefore: boolean): boolean {
     const verdict = verdictOf(error)
+    this.#error = error
+    if (verdict !== 'in-doubt') this.#mayBeDone = doubtBefore
     if (verdict === 'refused') {
       if (this.#deadline.met()) this.#context.answered()
       const refused = refusal(error, 'Redis')
@@ -162,20 +172,26 @@ export interface ScriptCall {
 
 /** Runs a script on the server once. Nothing is sent after the deadline. */
 export async function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
-  const { deadline } = call
-  if (!connection.usable) {
-    await Promise.race([connection.ready(), deadline.settled])
-    if (deadline.isOver) throw storeError('not connected to Redis')
-  }
   try {
+    if (!connection.usable) await connected(connection, call.deadline)
     return await evaluate(connection, call)
   } catch (error) {
-    // The server that a redirection names.
-    const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
-    if (deadline.isOver) throw error
-    if (other === undefined) return load(connection, call, error)
-    return evaluate(other, call).catch((again: unknown) => load(other, call, again))
+    return repaired(connection, call, error)
   }
+}
+
+async function connected(connection: Connection, deadline: Deadline): Promise<void> {
+  await Promise.race([connection.ready(), deadline.settled])
+  if (deadline.isOver) throw storeError('not connected to Redis')
+}
+
+/** Calls the server that a redirection names, or sends the script's text. Other errors are thrown again. */
+async function repaired(connection: Connection, call: ScriptCall, error: unknown): Promise<Reply> {
+  const { deadline } = call
+  const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
+  if (deadline.isOver) throw error
+  if (other === undefined) return load(connection, call, error)
+  return evaluate(other, call).catch((again: unknown) => load(other, call, again))
 }
 
 /** Scripts that a server has answered on its connection. */

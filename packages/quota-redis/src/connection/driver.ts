@@ -10,7 +10,7 @@ export interface Driver {
    *
    * @throws {QuotaError} as a rejection, if certainly nothing was written
    */
-  send(words: readonly Word[]): Promise<Reply>
+  send(command: string, words: readonly Word[]): Promise<Reply>
   /** Receives a channel's messages until the connection breaks. Subscribing the same listener again has no effect. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>
   /** Nothing is written between the two calls. Absent if the library already makes one write per tick. */

@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { errorText } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
 
 /** Error replies which say that the script certainly did not run, and that may be over soon. */
 const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MOVED', 'ASK', 'NOAUTH']

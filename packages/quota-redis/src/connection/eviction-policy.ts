@@ -11,7 +11,7 @@ import { isReply, isReplyOf } from './errors.ts'
 export type EvictionPolicy = 'require-noeviction' | 'warn'
 
 /** Sends a command. */
-type SendCommand = (words: readonly string[]) => Promise<unknown>
+type SendCommand = (command: string, words: readonly string[]) => Promise<unknown>
 
 /**
  * Reads from the server whether it may evict keys.
@@ -53,12 +53,12 @@ export class EvictionCheck {
 }
 
 async function fromConfig(send: SendCommand): Promise<string | undefined> {
-  const reply = await unlessRefused(send(['CONFIG', 'GET', 'maxmemory-policy']))
+  const reply = await unlessRefused(send('CONFIG', ['GET', 'maxmemory-policy']))
   return Array.isArray(reply) ? String(reply[1]) : undefined
 }
 
 async function fromInfo(send: SendCommand): Promise<string | undefined> {
-  const reply = await unlessRefused(send(['INFO', 'memory']))
+  const reply = await unlessRefused(send('INFO', ['memory']))
   return /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
 }
 

@@ -97,9 +97,8 @@ export class IoredisDriver implements Driver {
     return this.redis.status === 'ready'
   }
 
-  send(words: readonly Word[]): Promise<Reply> {
-    const [command, ...args] = words
-    const reply = this.redis.callBuffer(String(command), args as Word[]) as Promise<Reply>
+  send(command: string, words: readonly Word[]): Promise<Reply> {
+    const reply = this.redis.callBuffer(command, words as Word[]) as Promise<Reply>
     // Before whoever called: no error has the whole script with it when it's printed.
     reply.catch((error: Error) => Reflect.deleteProperty(error, 'command'))
     if (this.isReady) this.#silence.watch()

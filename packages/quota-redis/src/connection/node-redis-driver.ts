@@ -75,9 +75,9 @@ export class NodeRedisDriver implements Driver {
     return this.#client.isReady
   }
 
-  async send(words: readonly Word[]): Promise<Reply> {
+  async send(command: string, words: readonly Word[]): Promise<Reply> {
     if (!this.isReady) throw notConnected(undefined)
-    const args = words.map((word) => (Buffer.isBuffer(word) ? word : String(word)))
+    const args = [command, ...words.map((word) => (Buffer.isBuffer(word) ? word : String(word)))]
     const reply = this.#client.sendCommand(args, AS_BYTES)
     this.#inFlight++
     this.#silence.watch()

@@ -98,7 +98,8 @@ export class ServerConnection implements Connection {
     this.driver = isNodeRedis(client)
       ? new NodeRedisDriver(client, events, times)
       : new IoredisDriver(client, events, times, place)
-    this.#eviction = evictionPolicy && new EvictionCheck((words) => this.driver.send(words), evictionPolicy, logger)
+    this.#eviction =
+      evictionPolicy && new EvictionCheck((command, words) => this.driver.send(command, words), evictionPolicy, logger)
   }
 
   get usable(): boolean {
@@ -129,13 +130,13 @@ export class ServerConnection implements Connection {
 
   send(command: string, ...words: readonly Word[]): Promise<Reply> {
     if (this.#eviction !== undefined && this.#usable) this.#checkNowAndThen()
-    return this.driver.send([command, ...words])
+    return this.driver.send(command, words)
   }
 
   /** The same for keys that are being moved to this server. */
   sendAsking(command: string, ...words: readonly Word[]): Promise<Reply> {
     // It applies to the next command on the connection; if it fails, that command fails too.
-    this.driver.send(['ASKING']).catch(() => undefined)
+    this.driver.send('ASKING', []).catch(() => undefined)
     return this.send(command, ...words)
   }
 

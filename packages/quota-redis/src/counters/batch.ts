@@ -1,6 +1,8 @@
-import { type Instant, PERIOD_NUMBERS, type SubjectKeys, type TakeRequest, usedLayers } from '@scoregw/quota/store'
+import { type Instant, PERIOD_NUMBERS, usedLayers } from '@scoregw/quota/internal'
+import type { SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { TakeBasis } from './charges.ts'
 import type { ListBook, ListBooks } from './lists.ts'
 import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
@@ -24,9 +26,6 @@ export interface Operation {
   answerAlone(replay: Replay, rows: readonly number[]): void
   fail(error: unknown): void
 }
-
-/** The members of a request that decide a take, apart from its costs. */
-export type TakeBasis = Pick<TakeRequest, 'quotas' | 'set' | 'settingsRevision' | 'periods' | 'subject'>
 
 /** Takes of the batch that share quotas, settings and periods. */
 interface TakeGroup extends Omit<TakeBasis, 'subject'> {

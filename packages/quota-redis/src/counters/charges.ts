@@ -6,12 +6,13 @@ import {
   NOT_OPEN,
   ownerOf,
   SLOTS,
-  type SubjectKeys,
   usedLayers,
-  type WindowStates,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/internal'
+import type { SubjectKeys, TakeRequest, WindowStates } from '@scoregw/quota/store'
 import type { Keys } from '../keys/keys.ts'
-import type { TakeBasis } from './batch.ts'
+
+/** The members of a request that decide a take, apart from its costs. */
+export type TakeBasis = Pick<TakeRequest, 'quotas' | 'set' | 'settingsRevision' | 'periods' | 'subject'>
 
 /** A hold's charge in one cell. `row` is the row's key without the prefix. */
 export type Charge = readonly [row: string, identity: string, startedAt: number, amount: number]

@@ -1,15 +1,13 @@
 import type { Clock } from '@scoregw/quota'
-import {
-  Instant,
-  type Layout,
-  type ReadReply,
-  type ReadRequest,
-  type ResetRequest,
-  type SettleRequest,
-  type StoreSchema,
-  type TakeReply,
-  type TakeRequest,
-  usedLayers,
+import { Instant, type Layout, usedLayers } from '@scoregw/quota/internal'
+import type {
+  ReadReply,
+  ReadRequest,
+  ResetRequest,
+  SettleRequest,
+  StoreSchema,
+  TakeReply,
+  TakeRequest,
 } from '@scoregw/quota/store'
 import type { Tick } from '../calls/calls.ts'
 import { Calls } from '../calls/calls.ts'

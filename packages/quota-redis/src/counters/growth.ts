@@ -1,4 +1,5 @@
-import { type GrowRequest, grownCosts, type HoldReply, holdOutcome, named } from '@scoregw/quota/store'
+import { grownCosts, holdOutcome, named } from '@scoregw/quota/internal'
+import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
 import { newMark, withGrowth } from './record.ts'
 import { type Changed, type Decide, type Decided, type HeldRecord, seenAt } from './record-changes.ts'
 

@@ -1,21 +1,23 @@
 import {
   answerToKeep,
   commitAnswer,
-  type ExtendRequest,
   extendedEnd,
-  type GrowRequest,
-  type HoldRecord,
-  type HoldRef,
-  type HoldReply,
   holdOutcome,
-  type ListHoldsReply,
-  type ListHoldsRequest,
   named,
   planSettlement,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SweepReply,
   settledAmounts,
+} from '@scoregw/quota/internal'
+import type {
+  ExtendRequest,
+  GrowRequest,
+  HoldRecord,
+  HoldRef,
+  HoldReply,
+  ListHoldsReply,
+  ListHoldsRequest,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SweepReply,
 } from '@scoregw/quota/store'
 import type { Calls } from '../calls/calls.ts'
 import type { HoldPage } from '../calls/hold-pages.ts'

@@ -1,4 +1,4 @@
-import { cellOfIdentity, hash32, inRowOrder, type Layout, RowLayout } from '@scoregw/quota/store'
+import { cellOfIdentity, hash32, inRowOrder, type Layout, RowLayout } from '@scoregw/quota/internal'
 import { KINDS } from './numbers.ts'
 
 /** The version of a row's format, its first byte. */

@@ -1,10 +1,12 @@
-import { PERIOD_NUMBERS, type ReadRequest, type TakeRequest, usedLayers } from '@scoregw/quota/store'
+import { PERIOD_NUMBERS, usedLayers } from '@scoregw/quota/internal'
+import type { ReadRequest, TakeRequest } from '@scoregw/quota/store'
 import type { Word } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
+import type { Refund } from './charges.ts'
 import { headOf, type ListBook, type ListBooks } from './lists.ts'
 import type { ReplayedRow } from './replay.ts'
-import { READ_SCRIPT, TAKE_SCRIPT } from './script.ts'
+import { READ_SCRIPT, SETTLE_SCRIPT, TAKE_SCRIPT } from './script.ts'
 
 /** A call of a script that carries out one operation. */
 export interface LoneCall {
@@ -25,13 +27,30 @@ export interface LoneRecord {
   readonly text: string
 }
 
+/** The end of a reservation, as `lua/settle.lua` carries it out. */
+export interface LoneSettlement {
+  readonly place: RecordPlace
+  /** Of the record that is expected. */
+  readonly mark: string
+  /** The record after it. */
+  readonly text: string
+  /** How long that is kept, in milliseconds. */
+  readonly keepMs: number
+  /** It applies if the store's clock is less than this, in epoch milliseconds. */
+  readonly until: number
+  readonly refunds: readonly Refund[]
+  /** Whether indexes of open holds contain it. */
+  readonly isOpenHold: boolean
+}
+
 // Where bytes and numbers stand: `lua/take.lua` reads them by the same names, from 1.
-const [HAS_REVISION, HAS_ID, IS_HOLD] = [5, 6, 7]
+const [ALL_NUMBERS, HAS_REVISION, HAS_ID, IS_HOLD] = [5, 6, 7, 8]
 const [NOW, UNTIL, NUMBERS] = [0, 1, 2]
-/** The numbers of an id, which are last. */
+/** How many numbers an id has. They are last. */
 const OF_ID = 2
-/** The most that a byte can count. */
+/** The most that a byte can count, and the most that two can. */
 const MOST_BYTES = 255
+const MOST_TEXT = 65_535
 
 /** What takes with the same layers and set have in common. */
 interface Plan {
@@ -40,10 +59,9 @@ interface Plan {
   /** The index in {@link order} of each layer of the request. */
   readonly places: readonly number[]
   readonly books: readonly ListBook[]
-  /** The lists, each once. */
-  readonly lists: readonly Buffer[]
-  /** The first argument without the numbers of a call. */
+  /** The first argument without the numbers of a call; the other is that of a take under an id. */
   readonly input: Uint8Array<ArrayBuffer>
+  readonly inputOfId: Uint8Array<ArrayBuffer>
   /** How many bytes come before the numbers. */
   readonly bytes: number
   /** The position of each limit that counts, and where it is among the numbers. */
@@ -81,8 +99,8 @@ export class LoneCalls {
     const isFree = costs.every((cost) => cost === 0)
     const plan = takesSlot || isFree ? undefined : this.#planOf(request)
     if (plan === undefined) return undefined
-    const input = plan.input.slice(0, record === undefined ? -8 * OF_ID : undefined)
-    const numbers = new Float64Array(input.buffer, plan.bytes)
+    const input = (record === undefined ? plan.input : plan.inputOfId).slice()
+    const numbers = new Float64Array(input.buffer, plan.bytes, input[ALL_NUMBERS])
     numbers[NOW] = this.#testNow() ?? -1
     numbers[UNTIL] = until
     for (let unit = 0; unit < this.#units; unit++) numbers[NUMBERS + unit] = costs[unit] ?? 0
@@ -110,7 +128,7 @@ export class LoneCalls {
       keys.push(this.#keys.holds, record.place.ownerIndex)
       texts.push(this.#keys.nameOf(record.place.key))
     }
-    const args = [String(keys.length), ...keys, Buffer.from(input.buffer), ...plan.lists, ...texts]
+    const args = [String(keys.length), ...keys, Buffer.from(input.buffer), ...texts]
     return { script: TAKE_SCRIPT, args, rows, places: plan.places, isRead: false }
   }
 
@@ -128,6 +146,39 @@ export class LoneCalls {
       Buffer.concat(expected),
     ]
     return { script: READ_SCRIPT, args, rows, places: [...rows.keys()], isRead: true }
+  }
+
+  /** @returns `undefined` if `lua/settle.lua` cannot carry it out: it refunds limits that the policy lacks */
+  settle({ place, refunds, ...settlement }: LoneSettlement, until: number): LoneCall | undefined {
+    const names = [...new Set(refunds.map(({ row }) => row))]
+    const bytes = [0, names.length]
+    const { until: applies, keepMs, isOpenHold } = settlement
+    const numbers = [this.#testNow() ?? -1, until, applies, keepMs]
+    const rows: ReplayedRow[] = []
+    for (const name of names) {
+      const layer = this.#keys.layerOf(name)
+      if (layer === undefined) return undefined
+      const { size, list, identities } = this.#keys.layout.rows[layer]!
+      const ofRow = refunds.filter(({ row }) => row === name)
+      bytes.push(size, ofRow.length)
+      numbers.push(headOf(list))
+      for (const { identity, startedAt, amount, closes } of ofRow) {
+        const cell = identities.indexOf(identity) + 1
+        if (cell === 0) return undefined
+        bytes.push(cell, closes ? 1 : 0)
+        numbers.push(startedAt, amount)
+      }
+      rows.push({ key: this.#keys.named(name), book: this.#books.of(layer) })
+    }
+    bytes[0] = bytes.length
+    if (bytes.some((byte) => byte > MOST_BYTES)) return undefined
+    const keys = [...rows.map(({ key }) => key), place.key]
+    if (isOpenHold) keys.push(this.#keys.holds, place.ownerIndex)
+    const input = Buffer.concat([Buffer.from(bytes), Buffer.from(Float64Array.from(numbers).buffer)])
+    const texts = [Buffer.from(settlement.mark, 'latin1'), settlement.text]
+    if (isOpenHold) texts.push(this.#keys.nameOf(place.key))
+    const args = [String(keys.length), ...keys, input, ...texts]
+    return { script: SETTLE_SCRIPT, args, rows, places: [...rows.keys()], isRead: false }
   }
 
   /** The starts of calendar windows, and the time in which all of them are right. */
@@ -167,7 +218,7 @@ export class LoneCalls {
     const books = order.map((layer) => this.#books.of(layer))
     const lists = [...new Set(books)]
     const calendars = order.flatMap(counted).filter((at) => layout.cells[at]!.kind === 'calendar')
-    const bytes = [0, order.length, this.#units, lists.length, calendars.length, 0, 0, 0]
+    const bytes = [0, order.length, this.#units, lists.length, calendars.length, 0, 0, 0, 0]
     const numbers = new Array<number>(NUMBERS + this.#units).fill(0)
     const limits: (readonly [number, number])[] = []
     for (const [index, layer] of order.entries()) {
@@ -183,15 +234,23 @@ export class LoneCalls {
     // Numbers are read in place, so they begin at a multiple of 8.
     while (bytes.length % 8 > 0) bytes.push(0)
     bytes[0] = bytes.length
-    if (bytes.some((byte) => byte > MOST_BYTES)) return undefined
     const starts = calendars.map((at, index) => [at, numbers.length + index] as const)
-    const ofCalendars = calendars.length === 0 ? [] : [...calendars.map(() => 0), 0, 0]
-    const all = Float64Array.from([...numbers, ...ofCalendars, ...Array.from({ length: OF_ID }, () => 0)])
+    if (calendars.length > 0) numbers.push(...calendars.map(() => 0), 0, 0)
+    const isTooLong = lists.some(({ listText }) => listText.length > MOST_TEXT)
+    if (isTooLong || [...bytes, numbers.length + OF_ID].some((byte) => byte > MOST_BYTES)) return undefined
+    const texts = lists.flatMap(({ listText }) => [listText.length & 255, listText.length >> 8, ...listText])
+    const inputOf = (ofId: readonly number[]): Uint8Array<ArrayBuffer> => {
+      const all = [...numbers, ...ofId]
+      return Uint8Array.from([
+        ...bytes.with(ALL_NUMBERS, all.length),
+        ...new Uint8Array(Float64Array.from(all).buffer),
+        ...texts,
+      ])
+    }
     return {
       ...{ order, books, bytes: bytes.length, limits, calendars: starts },
       places: layers.map((layer) => order.indexOf(layer)),
-      lists: lists.map(({ listText }) => listText),
-      input: Uint8Array.from([...bytes, ...new Uint8Array(all.buffer)]),
+      ...{ input: inputOf([]), inputOfId: inputOf(new Array<number>(OF_ID).fill(0)) },
     }
   }
 }

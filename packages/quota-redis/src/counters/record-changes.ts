@@ -1,8 +1,9 @@
-import { cellOfIdentity, type EndedHold, notDone, PERIOD_NUMBERS, type WindowStates } from '@scoregw/quota/store'
+import { cellOfIdentity, PERIOD_NUMBERS } from '@scoregw/quota/internal'
+import { type EndedHold, notDone, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import type { Batch, TakeBasis } from './batch.ts'
-import { chargesOf, merged, type Refund, refundsOf } from './charges.ts'
+import type { Batch } from './batch.ts'
+import { chargesOf, merged, type Refund, refundsOf, type TakeBasis } from './charges.ts'
 import type { ListBooks } from './lists.ts'
 import type { Status } from './numbers.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
@@ -239,6 +240,15 @@ export class RecordChanges {
           this.#encodeAfter(batch, place, basis, change)
         })
         return [...charged, ...rows]
+      },
+      alone: (calls, callUntil) => {
+        const { after, keepMs } = change
+        // A record that is kept for no time is forgotten, which the plain script can't do.
+        if (more !== undefined || from !== undefined || isOpenHold(after) || keepMs < 1) return undefined
+        given = []
+        const { mark, record: before } = basis
+        const settled = { place, mark, text: recordText(after), keepMs, refunds, isOpenHold: isOpenHold(before) }
+        return calls.settle({ ...settled, until: until ?? Number.POSITIVE_INFINITY }, callUntil)
       },
       read: (replay, status, rows, found) => {
         const { now, settingsRevision } = replay

@@ -4,7 +4,6 @@ import {
   type Amounts,
   amountsIn,
   answerToKeep,
-  type CellSchema,
   cellOfIdentity,
   commitAnswer,
   type HoldFactsOf,
@@ -16,8 +15,8 @@ import {
   type Settled,
   SLOTS,
   view,
-  type WindowStates,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/internal'
+import type { CellSchema, WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'

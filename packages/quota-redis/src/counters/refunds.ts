@@ -1,4 +1,5 @@
-import { NOT_OPEN, type SettleRequest, usedLayers } from '@scoregw/quota/store'
+import { NOT_OPEN, usedLayers } from '@scoregw/quota/internal'
+import type { SettleRequest } from '@scoregw/quota/store'
 import type { Keys } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import type { Refund } from './charges.ts'

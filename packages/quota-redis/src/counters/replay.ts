@@ -8,15 +8,13 @@ import {
   type Layout,
   MAX_AHEAD_MS,
   MAX_USED,
-  notDone,
   otherVersion,
   reanchor,
   refund,
-  type TakeRequest,
   usedLayers,
   view,
-  type WindowStates,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/internal'
+import { notDone, type TakeRequest, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import { type ListBook, type ListBooks, ROW_VERSION } from './lists.ts'
 import { STATUSES, type Status } from './numbers.ts'
@@ -54,7 +52,7 @@ export class Replay {
   /** Records and lists in the replies to operations, in order. */
   readonly #found: Buffer[] = []
   /** Rows that cannot be read, and their version if it is another one. */
-  readonly #damaged = new Map<number, number | undefined>()
+  #damaged: Map<number, number | undefined> | undefined
 
   constructor(reply: BatchReply, rows: readonly ReplayedRow[], books: ListBooks, layout: Layout, instant: Instant) {
     const [text, answers] = Buffer.isBuffer(reply) ? [reply, NO_ANSWERS] : reply
@@ -96,9 +94,9 @@ export class Replay {
 
   /** The error for a row or record that cannot be read. */
   damage(rows: readonly number[]): Error {
-    const row = rows.find((each) => this.#damaged.has(each))
+    const row = rows.find((each) => this.isDamaged(each))
     const key = row === undefined ? undefined : this.#rows[row]!.key
-    const version = row === undefined ? undefined : this.#damaged.get(row)
+    const version = row === undefined ? undefined : this.#damaged?.get(row)
     return notDone(version === undefined ? damagedRow(key) : otherVersion(`the row at ${key}`, version, ROW_VERSION))
   }
 
@@ -116,7 +114,7 @@ export class Replay {
   }
 
   isDamaged(row: number): boolean {
-    return this.#damaged.has(row)
+    return this.#damaged?.has(row) === true
   }
 
   /** The cells of rows, one row after the other: pairs `[startedAt, used]`. */
@@ -243,6 +241,7 @@ export class Replay {
     const { book } = this.#rows[row]!
     const list = bytes.length > HEAD_BYTES ? book.lists.get(bytes.readUIntLE(0, HEAD_BYTES)) : undefined
     if (list === undefined) {
+      this.#damaged ??= new Map()
       this.#damaged.set(row, otherVersionIn(bytes, 0, ROW_VERSION))
       return
     }

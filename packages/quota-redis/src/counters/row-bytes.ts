@@ -1,4 +1,4 @@
-import type { Cells } from '@scoregw/quota/store'
+import type { Cells } from '@scoregw/quota/internal'
 
 /** Bytes before a row's cells: a version, and the hash of its list of limits. */
 export const HEAD_BYTES = 5

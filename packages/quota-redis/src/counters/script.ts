@@ -7,6 +7,7 @@ import finish from './lua/finish.lua'
 import lists from './lua/lists.lua'
 import numbers from './lua/numbers.lua'
 import read from './lua/read.lua'
+import settle from './lua/settle.lua'
 import state from './lua/state.lua'
 import steps from './lua/steps.lua'
 import take from './lua/take.lua'
@@ -20,6 +21,9 @@ export const TAKE_SCRIPT: Script = scriptOf(take)
 
 /** The script that carries out one read. */
 export const READ_SCRIPT: Script = scriptOf(read)
+
+/** The script that settles one reservation or hold. */
+export const SETTLE_SCRIPT: Script = scriptOf(settle)
 
 /** The script that carries out batches. */
 export const BATCH_SCRIPT: Script = scriptOf(batch, {

@@ -1,17 +1,5 @@
-import {
-  cellOfIdentity,
-  isToSettle,
-  NOT_OPEN,
-  named,
-  notDone,
-  ownerOf,
-  type ReservationId,
-  repeatedTake,
-  type SettleRequest,
-  type TakeReply,
-  type TakeRequest,
-  usedLayers,
-} from '@scoregw/quota/store'
+import { cellOfIdentity, isToSettle, NOT_OPEN, named, ownerOf, repeatedTake, usedLayers } from '@scoregw/quota/internal'
+import { notDone, type ReservationId, type SettleRequest, type TakeReply, type TakeRequest } from '@scoregw/quota/store'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'

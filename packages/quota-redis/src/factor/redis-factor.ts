@@ -1,11 +1,6 @@
 import type { QuotaLogger } from '@scoregw/quota'
-import {
-  type FactorState,
-  type FactorStore,
-  newRevision,
-  type SettingsChange,
-  type VersionedFactor,
-} from '@scoregw/quota/store'
+import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/adaptive'
+import { newRevision, type SettingsChange } from '@scoregw/quota/store'
 import { carryOut } from '../connection/carry-out.ts'
 import { type RedisClient, type Reply, textOf } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'

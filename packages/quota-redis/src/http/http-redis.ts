@@ -1,5 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
-import { type Deadline, errorText } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
+import type { Deadline } from '@scoregw/quota/store'
 import { type Reply, textOf, type Word } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'

@@ -31,7 +31,7 @@ export interface RedisHttpStore extends RedisStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
  * const store = redisHttpStore({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
- * const quota = createQuota({ policy: defaultPolicy(), store })
+ * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
  */
 export function redisHttpStore(options: RedisHttpStoreOptions): RedisHttpStore {
   return new Store(parseHttpOptions(options))

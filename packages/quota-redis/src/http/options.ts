@@ -10,7 +10,7 @@ import {
   where,
   wholeNumber,
   withDefault,
-} from '@scoregw/quota/options'
+} from '@scoregw/quota/internal'
 import { prefixCheck, WORDS } from '../store/key-options.ts'
 
 /** Options of {@link redisHttpStore}. */

@@ -1,15 +1,6 @@
 /// <reference lib="es2024.string" />
-import {
-  type Layout,
-  layerKey,
-  layoutOf,
-  type Owner,
-  ownerOf,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeRequest,
-  usedLayers,
-} from '@scoregw/quota/store'
+import { type Layout, layerKey, layoutOf, type Owner, ownerOf, usedLayers } from '@scoregw/quota/internal'
+import type { StoreSchema, SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 
 /**
  * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Two policies share

@@ -1,11 +1,10 @@
 import type { Policy } from '@scoregw/quota'
-import { storeSchema } from '@scoregw/quota/store'
+import { storeSchema } from '@scoregw/quota/internal'
 import { subjectOfRow, tableOf } from './keys.ts'
 
-/** Which keys are the rows of one layer and category. */
+/** Which keys are the rows of one layer. */
 export interface RowTable {
   readonly layer: string
-  readonly category: string
   /** Whether all subjects share one row. */
   readonly shared: boolean
   /** A `SCAN` pattern for the keys. */
@@ -20,13 +19,10 @@ export interface RowTable {
  */
 export function rowTables(prefix: string, policy: Policy): RowTable[] {
   const start = `{${prefix}}:`
-  const { layers, categories } = policy
-  // A store has a layer for each layer and category of the policy, in this order.
-  return storeSchema(policy).layers.map(({ name, shared }, index) => {
+  return storeSchema(policy).layers.map(({ name, shared }) => {
     const table = start + tableOf(name)
     return {
-      layer: layers[Math.floor(index / categories.length)]!.name,
-      category: categories[index % categories.length]!,
+      layer: name,
       shared,
       pattern: `${start.replace(/[\\*?[\]]/g, '\\$&')}${tableOf(name)}[:!]*`,
       subjectOf: (key: string) => (key.startsWith(table) ? subjectOfRow(key.slice(table.length)) : undefined),

@@ -1,4 +1,4 @@
-import type { Layout } from '@scoregw/quota/store'
+import type { Layout } from '@scoregw/quota/internal'
 import type { UnitAmounts } from './amounts.ts'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'

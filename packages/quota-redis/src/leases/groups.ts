@@ -1,4 +1,5 @@
-import { hash32, keyName, type LayerSchema, layerKey, type SubjectKeys } from '@scoregw/quota/store'
+import { hash32, keyName, layerKey } from '@scoregw/quota/internal'
+import type { LayerSchema, SubjectKeys } from '@scoregw/quota/store'
 import { keySlot, SLOTS } from '../connection/key-slot.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { usedLayers } from '@scoregw/quota/internal'
 import {
   Deadlines,
   isNotDone,
@@ -9,7 +10,6 @@ import {
   type SettleRequest,
   type TakeReply,
   type TakeRequest,
-  usedLayers,
 } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
 import type { RedisCounters } from '../store/redis-store.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
-import { Deadline, keyName, layoutOf, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
+import { keyName, layoutOf } from '@scoregw/quota/internal'
+import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -30,7 +31,7 @@ export interface LeasedRedisStore extends RedisStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
  * const store = leasedRedisStore({ client: new Cluster([{ host: '10.0.0.1', port: 6379 }]) })
- * const quota = createQuota({ policy: defaultPolicy(), store })
+ * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
  */
 export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
   return new Store(parseStoreOptions('leasedRedisStore()', options))

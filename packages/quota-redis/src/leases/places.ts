@@ -1,13 +1,5 @@
-import {
-  type Layout,
-  type Quotas,
-  type ReadReply,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeRequest,
-  usedLayers,
-  type WindowStates,
-} from '@scoregw/quota/store'
+import { type Layout, usedLayers } from '@scoregw/quota/internal'
+import type { Quotas, ReadReply, StoreSchema, SubjectKeys, TakeRequest, WindowStates } from '@scoregw/quota/store'
 import type { Counters } from '../counters/counters.ts'
 import { total, type UnitAmounts } from './amounts.ts'
 import { GROUPS, groupOf } from './groups.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { Layout } from '@scoregw/quota/store'
+import { Layout } from '@scoregw/quota/internal'
 import type { Connection } from '../connection/connection.ts'
 import type { Counters } from '../counters/counters.ts'
 import type { Keys } from '../keys/keys.ts'

@@ -1,5 +1,6 @@
 import type { Clock } from '@scoregw/quota'
-import { Breaker, Deadline, Instant, notDone } from '@scoregw/quota/store'
+import { Instant } from '@scoregw/quota/internal'
+import { Breaker, Deadline, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'

@@ -1,4 +1,4 @@
-import { add, type Instant, type Layout, periodAt, reanchor, view } from '@scoregw/quota/store'
+import { add, type Instant, type Layout, periodAt, reanchor, view } from '@scoregw/quota/internal'
 import type { UnitAmounts } from './amounts.ts'
 import type { SharedRequest } from './shared-answer.ts'
 

@@ -1,4 +1,5 @@
-import { Instant, type Layout, notDone } from '@scoregw/quota/store'
+import { Instant, type Layout } from '@scoregw/quota/internal'
+import { notDone } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
 import { covers, isNothing, plus, total, type UnitAmounts } from './amounts.ts'
 import { Demand } from './demand.ts'

@@ -1,4 +1,5 @@
-import { type Layout, PERIOD_NUMBERS, type Quotas, type StoreSchema, type WindowStates } from '@scoregw/quota/store'
+import { type Layout, PERIOD_NUMBERS } from '@scoregw/quota/internal'
+import type { Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
 
 /** The layers of a request: those with keys per subject ("own") and those that all subjects share. */
 export interface SplitLayers {

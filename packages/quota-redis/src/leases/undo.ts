@@ -1,4 +1,5 @@
-import { isToSettle, type SettleRequest } from '@scoregw/quota/store'
+import { isToSettle } from '@scoregw/quota/internal'
+import type { SettleRequest } from '@scoregw/quota/store'
 import type { Counters } from '../counters/counters.ts'
 import { newMark } from '../counters/record.ts'
 import { refundsOfStates } from '../counters/refunds.ts'

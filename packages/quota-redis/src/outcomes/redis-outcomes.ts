@@ -4,7 +4,7 @@ import {
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/adaptive'
 import { carryOut } from '../connection/carry-out.ts'
 import { type Connection, type RedisClient, type Reply, textOf } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'

@@ -1,5 +1,4 @@
-import type { QuotaLogger } from '@scoregw/quota'
-import { QuotaWarning } from '@scoregw/quota/store'
+import { type QuotaLogger, QuotaWarning } from '@scoregw/quota'
 
 /** A channel that the Redis user may not use. Changes are still made, and other processes find them when they poll. */
 export class ChannelRights {

@@ -1,5 +1,5 @@
 import type { QuotaLogger } from '@scoregw/quota'
-import { aLogger, type Checks, optionsParser } from '@scoregw/quota/options'
+import { aLogger, type Checks, optionsParser } from '@scoregw/quota/internal'
 import type { RedisClient } from '../connection/connection.ts'
 import { clientFaults, type KeyOptions, keyChecks, WORDS } from '../store/key-options.ts'
 

@@ -1,5 +1,12 @@
-import type { Fault } from '@scoregw/quota'
-import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
+import {
+  type Check,
+  type Checks,
+  type Fault,
+  having,
+  optionsParser,
+  textLike,
+  withDefault,
+} from '@scoregw/quota/internal'
 import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
 /** Names that clients and other libraries' stores use for these options. */

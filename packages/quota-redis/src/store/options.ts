@@ -8,7 +8,7 @@ import {
   optionsParser,
   wholeNumber,
   withDefault,
-} from '@scoregw/quota/options'
+} from '@scoregw/quota/internal'
 import { CONNECT_TIMEOUT_MS, type RedisClient } from '../connection/connection.ts'
 import type { EvictionPolicy } from '../connection/eviction-policy.ts'
 import { clientFaults, keyChecks, WORDS } from './key-options.ts'

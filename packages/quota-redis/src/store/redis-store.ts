@@ -60,7 +60,7 @@ export interface RedisStore extends AsyncStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
  * const store = redisStore({ client: new Redis() })
- * const quota = createQuota({ policy: defaultPolicy(), store })
+ * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
  */
 export function redisStore(options: RedisStoreOptions): RedisStore {
   return new Store(parseStoreOptions('redisStore()', options))

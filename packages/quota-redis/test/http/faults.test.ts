@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
-import { createQuota, type Quota, type QuotaError } from '@scoregw/quota'
-import { type FrontFault, type HttpFront, startHttpFront } from '@scoregw/redis-server'
+import { createQuota, type QuotaError } from '@scoregw/quota'
+import { type FrontFault, startHttpFront } from '@scoregw/redis-server'
 import { freePort } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { type RedisHttpStoreOptions, redisHttpStore } from '../../src/http.ts'
@@ -11,7 +11,7 @@ import { redisTests } from '../support/redis-server.ts'
 const { later, server } = useCleanups()
 
 /** An engine that has been answered once, so that the server knows its script. */
-async function started(options: Partial<RedisHttpStoreOptions> = {}): Promise<{ quota: Quota; front: HttpFront }> {
+async function started(options: Partial<RedisHttpStoreOptions> = {}) {
   const redis = await server()
   const front = await startHttpFront(redis.port)
   later(() => front.stop())
@@ -72,8 +72,8 @@ describe.runIf(redisTests)('missing HTTP responses', () => {
     front.faults.push('answered-twice')
     await quota.consume(write)
     for (const subject of ['v', 'w', 'x']) {
-      const { windows } = await quota.consume({ subject, operation: 'write' })
-      expect(windows[0]?.used).toBe(1)
+      const { limits } = await quota.consume({ subject, operation: 'write' })
+      expect(limits['personal-writes-hour']?.used).toBe(1)
     }
   })
 

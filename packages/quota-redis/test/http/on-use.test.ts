@@ -13,12 +13,8 @@ const { later, server } = useCleanups()
 
 /** One slot for each user, by an operation that holds it. */
 const policy = definePolicy({
-  windows: [{ label: 'hour', lengthMs: 3_600_000 }],
-  concurrency: { label: 'running', operations: ['run'] },
-  categories: ['jobs'],
-  layers: [{ name: 'user' }],
-  operations: { run: { category: 'jobs', cost: 1 }, read: { category: 'jobs', cost: 1 } },
-  base: { user: { jobs: { hour: 1_000, running: 1 } } },
+  limits: { perHour: { by: 'user', limit: 1_000, per: '1h' }, running: { by: 'user', concurrency: 1, for: 'run' } },
+  operations: { run: {}, read: {} },
 })
 
 async function started() {
@@ -79,9 +75,9 @@ describe.runIf(redisTests).each([true, false])('an HTTP store with batches: %s',
       settings.close()
       client.disconnect()
     })
-    const limit = async () => (await quota.consume({ subject: 'u', operation: 'read' })).windows[0]?.limit
+    const limit = async () => (await quota.consume({ subject: 'u', operation: 'read' })).limits.perHour?.limit
     expect(await limit()).toBe(1_000)
-    await settings.writeSubject('user', 'u', { overrides: { jobs: { hour: 7 } } }, {})
+    await settings.writeSubject('user', 'u', { limits: { perHour: 7 } }, {})
     // The first still follows what this process knew, and brings the news.
     await limit()
     expect(await limit()).toBe(7)

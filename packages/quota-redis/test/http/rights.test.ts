@@ -32,7 +32,7 @@ describe.runIf(redisTests)('rights of the Redis user, by HTTP', () => {
   it('those of the guide are enough', async () => {
     const { quota, seen } = await openedWith(...RIGHTS)
     await quota.ready()
-    await quota.settings.update({ base: { user: { read: { '1h': 50 } } } })
+    await quota.settings.update({ limits: { perHour: 50 } })
     expect(await quota.consume(request)).toMatchObject({ allowed: true })
     const reservation = await quota.reserve({ ...request, id: 'one', ttlMs: 60_000 })
     await reservation.commit()
@@ -72,7 +72,7 @@ describe.runIf(redisTests)('rights of the Redis user, by HTTP', () => {
     other.settings.watch(heard)
     await other.settings.read()
     for (const limit of [50, 60]) {
-      await quota.settings.update({ base: { user: { read: { '1h': limit } } } })
+      await quota.settings.update({ limits: { perHour: limit } })
       heard.mockClear()
       expect(JSON.stringify(await other.settings.read())).toContain(String(limit))
       expect(heard).toHaveBeenCalled()

@@ -12,13 +12,12 @@ const { later } = useCleanups()
 
 const MANY = 1_000_000
 
-/** 1,000 tokens a minute for all subjects, one each 60 ms. */
+/** 1,000 requests a minute for all subjects, one each 60 ms. */
 const policy = definePolicy({
-  windows: [{ label: '1m', per: '1m', burst: { share: 1 } }],
-  categories: ['write'],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  operations: { send: { category: 'write', cost: 1 } },
-  base: { user: { write: { '1m': MANY } }, all: { write: { '1m': 1_000 } } },
+  limits: {
+    own: { by: 'user', limit: MANY, per: '1m', burst: { share: 1 } },
+    total: { shared: 'all', limit: 1_000, per: '1m', burst: { share: 1 } },
+  },
 })
 
 describe.runIf(redisTests)('token buckets under leases', () => {
@@ -35,7 +34,7 @@ describe.runIf(redisTests)('token buckets under leases', () => {
       return { store, quota }
     })
     await Promise.all(engines.map(({ store }) => store.ready()))
-    const send = (n: number) => engines[n % 2]!.quota.consume({ subject: `u${n}`, operation: 'send' })
+    const send = (n: number) => engines[n % 2]!.quota.consume({ subject: `u${n}` })
     const allowed = async (from: number, count: number) => {
       const decisions = await Promise.all(Array.from({ length: count }, (_, n) => send(from + n)))
       return decisions.filter((decision) => decision.allowed).length
@@ -44,7 +43,7 @@ describe.runIf(redisTests)('token buckets under leases', () => {
     for (let round = 0; round < 4; round++) expect(await allowed(100 * round, 100)).toBe(100)
     expect(engines.map(({ store }) => store.leases().idleTokens)).toEqual([0, 0])
     expect(await allowed(400, 700)).toBe(600)
-    expect(await send(1)).toMatchObject({ allowed: false, binding: { layer: 'all' }, retryAfterMs: 60 })
+    expect(await send(1)).toMatchObject({ allowed: false, refusedBy: { name: 'total' }, retryAfterMs: 60 })
     testClock.advance(59)
     expect(await allowed(0, 2)).toBe(0)
     // A refusal of a moment ago says nothing of now.
@@ -55,8 +54,8 @@ describe.runIf(redisTests)('token buckets under leases', () => {
     expect(engines.map(({ store }) => store.leases().localDecisions)).toEqual([0, 0])
     // Full again, and younger than its cell is kept: what the answer shows opened with this request.
     testClock.advance(90_000)
-    const { windows } = await send(0)
-    expect(windows.find(({ layer }) => layer === 'all')).toMatchObject({ used: 1, startedAt: testClock.now() })
+    const { limits } = await send(0)
+    expect(limits.total).toMatchObject({ used: 1, startedAt: testClock.now() })
   })
 
   // Leases have no holds that could be given back.

@@ -1,4 +1,5 @@
-import { cellsIn, type TakeReply, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import type { TakeReply } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
-import type { Settings } from '@scoregw/quota'
-import type { DeepPartial } from '@scoregw/quota/store'
+import type { OneUnit, Settings } from '@scoregw/quota'
+import type { DeepPartial } from '@scoregw/quota/internal'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
@@ -9,7 +9,15 @@ import { Lease } from '../../src/leases/lease.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
-import { type LeasedEngine, type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes } from './engines.ts'
+import {
+  type LeasedEngine,
+  type LeasedOptions,
+  leasedEngine,
+  sitePolicy,
+  siteUsed,
+  takes,
+  writesOf,
+} from './engines.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -40,10 +48,10 @@ describe.runIf(redisTests)('leases during changes', () => {
     return engines
   }
 
-  const lower: [string, DeepPartial<Settings>, DeepPartial<Settings>][] = [
+  const lower: [string, DeepPartial<Settings<OneUnit>>, DeepPartial<Settings<OneUnit>>][] = [
     ['mode', { mode: 'conservative' }, { mode: 'normal' }],
-    ['multiplier', { layers: { site: { multiplier: 0.5 } } }, { layers: { site: { multiplier: 1 } } }],
-    ['switch', { layers: { site: { enabled: true } } }, { layers: { site: { enabled: false } } }],
+    ['multiplier', { shared: { site: { multiplier: 0.5 } } }, { shared: { site: { multiplier: 1 } } }],
+    ['switch', { shared: { site: { enabled: true } } }, { shared: { site: { enabled: false } } }],
   ]
 
   it.each(lower)(
@@ -51,7 +59,7 @@ describe.runIf(redisTests)('leases during changes', () => {
     async (dial, lowered, raised) => {
       const [admin, other] = (await sharing(2, 350_000)) as [LeasedEngine, LeasedEngine]
       // Of a site that is switched off nothing is counted; switched on, it has no room.
-      if (dial === 'switch') await admin.quota.settings.update({ base: { site: { write: { hour: 1 } } }, ...raised })
+      if (dial === 'switch') await admin.quota.settings.update({ limits: { 'site-hour': 1 }, ...raised })
       const allowed = async ({ quota }: LeasedEngine) => (await quota.consume(take)).allowed
       await vi.waitFor(async () => expect(await allowed(other)).toBe(true), { timeout: 15_000, interval: 5 })
 
@@ -82,7 +90,7 @@ describe.runIf(redisTests)('leases during changes', () => {
   it('tokens of leases that end because of a lowered limit are returned', async () => {
     const [admin, other] = (await sharing(2, 100_000)) as [LeasedEngine, LeasedEngine]
     await admin.quota.settings.update({ mode: 'conservative' })
-    const limit = async () => (await other.quota.status('u')).windows.write?.at(-1)?.limit
+    const limit = async () => (await writesOf(other.quota, 'u')).at(-1)?.limit
     await vi.waitFor(async () => expect(await limit()).toBe((LIMIT * 3) / 4), { timeout: 15_000, interval: 5 })
     const held = () => [admin, other].reduce((sum, { store }) => sum + store.leases().idleTokens, 0)
     const debited = async () => Number(await siteUsed(other.quota)) + other.store.leases().idleTokens
@@ -100,7 +108,7 @@ describe.runIf(redisTests)('leases during changes', () => {
     const keys = async () => (await redis.admin.keys('*')).length
     const before = await keys()
     const opened = async ({ quota }: LeasedEngine) =>
-      ((await quota.status('u')).windows.write ?? []).filter(({ startedAt }) => startedAt !== null).length
+      (await writesOf(quota, 'u')).filter(({ startedAt }) => startedAt !== null).length
     clock.advance(HOUR_MS)
     // The site's of a day.
     for (const engine of engines) expect(await opened(engine)).toBe(1)
@@ -125,11 +133,11 @@ describe.runIf(redisTests)('leases during changes', () => {
     ] as const) {
       vi.useFakeTimers({ toFake: ['Date'], now: began + skewMs })
       admitted += await takes(engine.quota, 10, 30)
-      const { now, windows } = await engine.quota.consume(take)
+      const { now, limits } = await engine.quota.consume(take)
       admitted++
       expect(engine.store.leases().localDecisions).toBeGreaterThan(50)
       expect(Math.abs(now - began)).toBeLessThan(10_000)
-      expect(windows.at(-1)?.resetAt).toBeLessThan(began + DAY_MS + 10_000)
+      expect(limits['site-day']?.resetAt).toBeLessThan(began + DAY_MS + 10_000)
     }
     // A clock that jumps ends a lease, and nobody spends it twice.
     vi.useFakeTimers({ toFake: ['Date'], now: began })
@@ -150,7 +158,7 @@ describe.runIf(redisTests)('leases during changes', () => {
     const clock = manualClock()
     const [one, other] = (await sharing(2, 0, { testClock: clock })) as [LeasedEngine, LeasedEngine]
     const losses = () => [one, other].map(({ store }) => store.leases().counterLosses)
-    await one.quota.reset('u', { layer: 'site' })
+    await one.quota.reset('u', { limits: ['site-hour', 'site-day'] })
     clock.advance(2_000)
     for (const { quota } of [one, other]) expect(await takes(quota, 20, 10)).toBe(200)
     clock.advance(HOUR_MS)

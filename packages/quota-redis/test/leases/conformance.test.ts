@@ -1,5 +1,5 @@
 import { checkPromises } from '@scoregw/quota-histories'
-import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
+import { CONFORMANCE_CASES, describeStore, runCase } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { leasedFactory } from '../store-harness.ts'
 import { useRedis } from '../support/cleanups.ts'
@@ -19,5 +19,18 @@ describe.runIf(redisTests && deep)('stores with leases', () => {
 
   it(`a store with leases breaks no promise in ${PROMISES.runs} random histories`, { timeout: 3_600_000 }, async () => {
     await checkPromises(factory, PROMISES)
+  })
+})
+
+describe.runIf(redisTests && !deep)('engines and stale settings on stores with leases', () => {
+  const redis = useRedis()
+  const factory = leasedFactory(() => redis.port)
+
+  // Concurrent requests can lease twice, and what is leased counts as used: which number that gives is left to chance.
+  const certain = CONFORMANCE_CASES.filter(
+    ({ name }) => /^engine: |stale/.test(name) && !name.startsWith('of concurrent'),
+  )
+  it.each(certain)('$name', async (testCase) => {
+    await runCase(testCase, factory)
   })
 })

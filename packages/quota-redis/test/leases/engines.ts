@@ -1,4 +1,5 @@
-import { createQuota, type Policy, type Quota, type SettingsStore } from '@scoregw/quota'
+import { createQuota, definePolicy, type OneUnit, type Policy, type Quota, type QuotaStatus } from '@scoregw/quota'
+import type { SettingsStore } from '@scoregw/quota/store'
 import type { ManualClock } from '@scoregw/quota-testkit'
 import type { RedisClient } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
@@ -6,36 +7,32 @@ import type { Cleanups } from '../support/cleanups.ts'
 
 export type LeaseOperation = 'take' | 'big' | 'look'
 
-/** A site of so many tokens; `personal` is unlimited by default. */
-export function sitePolicy(site: number, personal: number | 'unlimited' = 'unlimited'): Policy<LeaseOperation> {
-  const own = { hour: personal, day: personal }
-  const all = { hour: site, day: site }
-  return {
-    windows: [
-      { label: 'hour', lengthMs: 3_600_000 },
-      { label: 'day', lengthMs: 86_400_000 },
-    ],
-    categories: ['write', 'read'],
-    layers: [
-      { name: 'personal', scope: 'Personal', shared: false },
-      { name: 'site', scope: 'Site', shared: true },
-    ],
-    operations: {
-      take: { category: 'write', cost: 1 },
-      big: { category: 'write', cost: 5 },
-      look: { category: 'read', cost: 1 },
+/** A site of so many requests; `personal` is unlimited by default. */
+export function sitePolicy(
+  site: number,
+  personal: number | 'unlimited' = 'unlimited',
+): Policy<LeaseOperation, OneUnit> {
+  const policy = definePolicy({
+    limits: {
+      'personal-write-hour': { by: 'personal', limit: personal, per: '1h', for: 'write' },
+      'personal-write-day': { by: 'personal', limit: personal, per: '1d', for: 'write' },
+      'personal-read-hour': { by: 'personal', limit: personal, per: '1h', for: 'read' },
+      'personal-read-day': { by: 'personal', limit: personal, per: '1d', for: 'read' },
+      'site-hour': { shared: 'site', limit: site, per: '1h' },
+      'site-day': { shared: 'site', limit: site, per: '1d' },
     },
-    base: { personal: { write: own, read: own }, site: { write: all, read: all } },
-  }
+    operations: { take: { category: 'write' }, big: { category: 'write', cost: 5 }, look: { category: 'read' } },
+  })
+  return policy
 }
 
 export interface LeasedEngine {
-  readonly quota: Quota<LeaseOperation>
+  readonly quota: Quota<LeaseOperation, OneUnit>
   readonly store: LeasedRedisStore
 }
 
 export interface LeasedOptions {
-  readonly policy: Policy<LeaseOperation>
+  readonly policy: Policy<LeaseOperation, OneUnit>
   readonly prefix?: string
   readonly deadlineMs?: number
   readonly testClock?: ManualClock
@@ -51,7 +48,12 @@ export function leasedEngine(client: RedisClient, later: Cleanups['later'], opti
 }
 
 /** Takes by so many callers together, each one after the other; how many were admitted. Those without an answer are not. */
-export async function takes(quota: Quota<LeaseOperation>, callers: number, each: number, users = 50): Promise<number> {
+export async function takes(
+  quota: Quota<LeaseOperation, OneUnit>,
+  callers: number,
+  each: number,
+  users = 50,
+): Promise<number> {
   let admitted = 0
   const call = async (_: unknown, caller: number): Promise<void> => {
     for (let i = 0; i < each; i++) {
@@ -64,8 +66,17 @@ export async function takes(quota: Quota<LeaseOperation>, callers: number, each:
   return admitted
 }
 
-/** Tokens used in the site's window of an hour. */
-export async function siteUsed(quota: Quota<LeaseOperation>): Promise<number | undefined> {
-  const { windows } = await quota.status('nobody')
-  return windows.write?.find(({ layer }) => layer === 'site')?.used
+/** A subject's limits of writes: its own of an hour and of a day, then the site's. */
+export async function writesOf(
+  quota: Quota<LeaseOperation, OneUnit>,
+  subject: string,
+): Promise<NonNullable<QuotaStatus['limits'][string]>[]> {
+  const { limits } = await quota.status(subject)
+  return Object.values(limits).flatMap((limit) => (limit === undefined || limit.name.includes('-read-') ? [] : [limit]))
+}
+
+/** What the site's hour used. */
+export async function siteUsed(quota: Quota<LeaseOperation, OneUnit>): Promise<number | undefined> {
+  const { limits } = await quota.status('nobody')
+  return limits['site-hour']?.used
 }

@@ -9,7 +9,7 @@ import { Places } from '../../src/leases/places.ts'
 import { SharedCalls } from '../../src/leases/shared-calls.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
-import { type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes } from './engines.ts'
+import { type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes, writesOf } from './engines.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
@@ -84,17 +84,15 @@ describe.runIf(redisTests)('leases', () => {
     clock.advance(50)
     for (let hours = 0; hours < 5; hours++) {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      expect(
-        (await quota.status('u')).windows.write?.map(({ window, startedAt }) => [window, startedAt !== null]),
-      ).toEqual([
-        ['hour', false],
-        ['day', true],
-        ['hour', false],
-        ['day', true],
+      expect((await writesOf(quota, 'u')).map(({ name, startedAt }) => [name, startedAt !== null])).toEqual([
+        ['personal-write-hour', false],
+        ['personal-write-day', true],
+        ['site-hour', false],
+        ['site-day', true],
       ])
       clock.advance(HOUR_MS)
     }
-    const day = (await quota.status('u')).windows.write?.at(-1)
+    const day = (await writesOf(quota, 'u')).at(-1)
     expect(day?.used).toBe(403)
   })
 
@@ -134,7 +132,7 @@ describe.runIf(redisTests)('leases', () => {
     const decisions = await Promise.all(subjects.map((subject) => quota.consume({ subject, operation: 'take' })))
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(3)
     for (const [index, subject] of subjects.entries()) {
-      const own = (await quota.status(subject)).windows.write?.slice(0, 2)
+      const own = (await writesOf(quota, subject)).slice(0, 2)
       const used = decisions[index]?.allowed ? 1 : 0
       expect(own).toMatchObject([{ used }, { used }])
       if (used === 0) expect(own).toMatchObject([{ startedAt: null }, { startedAt: null }])
@@ -152,7 +150,7 @@ describe.runIf(redisTests)('leases', () => {
     if (other.status === 'reserved') await other.cancel()
     expect((await quota.reserve({ ...take, subject: 'w', id: 'third' })).status).toBe('reserved')
     expect(await siteUsed(quota)).toBe(2)
-    expect((await quota.status('w')).windows.write?.[0]).toMatchObject({ used: 1 })
+    expect((await writesOf(quota, 'w'))[0]).toMatchObject({ used: 1 })
   })
 
   it('a refusal is cached for a second and dropped when tokens come back', async () => {
@@ -184,13 +182,13 @@ describe.runIf(redisTests)('leases', () => {
     expect((await quota.consume({ ...take, cost: 3 })).allowed).toBe(true)
     const refused = await quota.consume({ ...take, cost: 2 })
     if (refused.allowed) throw new Error('admitted')
-    expect(refused.violations.map(({ layer, window }) => `${layer} ${window}`)).toEqual([
-      'personal hour',
-      'personal day',
-      'site hour',
-      'site day',
+    expect(refused.refusals.map(({ name }) => name)).toEqual([
+      'personal-write-hour',
+      'personal-write-day',
+      'site-hour',
+      'site-day',
     ])
-    clock.advance(refused.retryAfterSeconds * 1_000)
+    clock.advance(refused.retryAfterSeconds! * 1_000)
     expect((await quota.consume({ ...take, cost: 2 })).allowed).toBe(true)
   })
 
@@ -208,7 +206,7 @@ describe.runIf(redisTests)('leases', () => {
       },
       { timeout: 30_000 },
     )
-    const base = (hour: number) => ({ base: { site: { write: { hour } } } })
+    const base = (hour: number) => ({ limits: { 'site-hour': hour } })
     await admin.settings.update(base(1))
     const lowered = ownTime()
     // Who knows of it spends nothing more of what was granted before.
@@ -265,7 +263,7 @@ describe.runIf(redisTests)('leases', () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(1_000, 3) })
     expect((await quota.consume({ ...take, cost: 4 })).allowed).toBe(false)
-    expect((await quota.status('u')).windows.write?.map(({ startedAt }) => startedAt)).toEqual([null, null, null, null])
+    expect((await writesOf(quota, 'u')).map(({ startedAt }) => startedAt)).toEqual([null, null, null, null])
   })
 
   it('a grant that arrives too late is returned', async () => {
@@ -324,8 +322,8 @@ describe.runIf(redisTests)('leases', () => {
     answer()
     await vi.waitFor(() => expect(settle).toHaveBeenCalledTimes(1), { timeout: 15_000 })
     await settle.mock.results[0]?.value
-    const { windows } = await quota.status('u')
-    expect(windows).toEqual(before.windows)
+    const { limits } = await quota.status('u')
+    expect(limits).toEqual(before.limits)
   })
 
   it('a site that fails leaves the subject’s rows unchanged, and the id can be tried again', async () => {
@@ -338,8 +336,8 @@ describe.runIf(redisTests)('leases', () => {
     later(() => site.mockRestore())
     const request = { ...take, id: 'a' }
     await expect(quota.reserve(request)).rejects.toMatchObject({ code: 'quota_unavailable' })
-    const { windows } = await quota.status('u')
-    expect(windows).toEqual(before.windows)
+    const { limits } = await quota.status('u')
+    expect(limits).toEqual(before.limits)
     expect(await quota.reserve(request)).toMatchObject({ status: 'reserved' })
   })
 

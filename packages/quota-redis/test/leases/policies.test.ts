@@ -1,4 +1,4 @@
-import { cellsIn, windowCell } from '@scoregw/quota/store'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import { uniform } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'

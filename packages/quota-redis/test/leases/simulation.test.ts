@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/store'
+import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/internal'
 import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'

@@ -29,7 +29,7 @@ describe.runIf(redisTests)('leases of several units', () => {
     expect(one.store.leases().localDecisions).toBeGreaterThan(0)
     expect(await one.used('all')).toEqual([200, 2_000, 40_000])
     const tooMany = await one.quota.consume({ subject: 'u', operation: 'ask', cost: { tokens: 1_001 } })
-    expect(tooMany).toMatchObject({ allowed: false, binding: { layer: 'all', window: 'tokens', unit: 'tokens' } })
+    expect(tooMany).toMatchObject({ allowed: false, refusedBy: { name: 'all-tokens', shared: 'all', unit: 'tokens' } })
     // The rest of the tokens, which leaves requests alone.
     const last = await one.quota.reserve({ subject: 'u', operation: 'ask', cost: { tokens: 1_000 } })
     if (last.status !== 'reserved') throw new Error(last.status)

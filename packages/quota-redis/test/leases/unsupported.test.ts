@@ -1,21 +1,21 @@
-import { createQuota, type Policy } from '@scoregw/quota'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { leasedRedisStore } from '../../src/leases.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
-import { type LeaseOperation, leasedEngine, sitePolicy, siteUsed } from './engines.ts'
+import { leasedEngine, sitePolicy, siteUsed } from './engines.ts'
 
 const POLICY = sitePolicy(100, 50)
 const REMEDY = 'use redisStore(), which has it on a cluster too, in one slot'
 
 /** The policy with two slots in a layer. */
-function withSlots(layer: 'personal' | 'site'): Policy<LeaseOperation> {
-  const { base } = POLICY
-  const limits = { ...base[layer], write: { ...base[layer]!.write, running: 2 } }
-  return { ...POLICY, concurrency: { label: 'running', operations: ['take'] }, base: { ...base, [layer]: limits } }
-}
+const withSlots = (whose: { by: 'personal' } | { shared: 'site' }) =>
+  definePolicy({
+    limits: { total: { shared: 'site', limit: 100, per: '1h' }, running: { ...whose, concurrency: 2, for: 'take' } },
+    operations: { take: {}, look: {} },
+  })
 
 const { later } = useCleanups()
 
@@ -24,15 +24,15 @@ describe.runIf(redisTests)('what leases don’t support', () => {
   const clientOf = () => new Redis({ port: redis.port, lazyConnect: true })
 
   it.each([
-    ['concurrency ("running")', 'a concurrency limit of each subject', withSlots('personal')],
-    ['concurrency ("running")', 'a shared concurrency limit', withSlots('site')],
+    ['concurrency ("running")', 'a concurrency limit of each subject', withSlots({ by: 'personal' })],
+    ['concurrency ("running")', 'a shared concurrency limit', withSlots({ shared: 'site' })],
     [
       `overrun: 'fit', as of "take"`,
       'an overrun that must fit',
-      {
-        ...POLICY,
-        operations: { ...POLICY.operations, take: { category: 'write', cost: 1, overrun: 'fit', maxOverrun: 5 } },
-      } satisfies Policy<LeaseOperation>,
+      definePolicy({
+        limits: { total: { shared: 'site', limit: 100, per: '1h' } },
+        operations: { take: { overrun: 'fit', maxOverrun: 5 } },
+      }),
     ],
   ] as const)('the error at construction, %s, says what to use instead, for %s', (what, _, policy) => {
     const store = leasedRedisStore({ client: clientOf() })

@@ -1,4 +1,12 @@
-import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
+import {
+  createQuota,
+  definePolicy,
+  type OneUnit,
+  type Policy,
+  type Quota,
+  QuotaError,
+  type QuotaOptions,
+} from '@scoregw/quota'
 import { ownTime } from '@scoregw/server-kit'
 import { type Cluster, Redis } from 'ioredis'
 import { expect } from 'vitest'
@@ -8,30 +16,29 @@ import type { Cleanups } from './cleanups.ts'
 
 type Operation = 'read' | 'write'
 
-const limits = (tokens: number) => ({ reads: { hour: tokens, day: tokens }, writes: { hour: tokens, day: tokens } })
-
 /** Limits of both layers alike; so high by default that nothing is refused. */
-export function policyOf(tokens = 1_000_000): Policy<Operation> {
-  return {
-    windows: [
-      { label: 'hour', lengthMs: 3_600_000 },
-      { label: 'day', lengthMs: 86_400_000 },
-    ],
-    categories: ['reads', 'writes'],
-    layers: [
-      { name: 'personal', scope: 'Personal', shared: false },
-      { name: 'site', scope: 'Site', shared: true },
-    ],
-    operations: { read: { category: 'reads', cost: 1 }, write: { category: 'writes', cost: 1 } },
-    base: { personal: limits(tokens), site: limits(tokens) },
-  }
+export function policyOf(limit = 1_000_000): Policy<Operation, OneUnit> {
+  const policy = definePolicy({
+    limits: {
+      'personal-reads-hour': { by: 'personal', limit, per: '1h', for: 'reads' },
+      'personal-reads-day': { by: 'personal', limit, per: '1d', for: 'reads' },
+      'personal-writes-hour': { by: 'personal', limit, per: '1h', for: 'writes' },
+      'personal-writes-day': { by: 'personal', limit, per: '1d', for: 'writes' },
+      'site-reads-hour': { shared: 'site', limit, per: '1h', for: 'reads' },
+      'site-reads-day': { shared: 'site', limit, per: '1d', for: 'reads' },
+      'site-writes-hour': { shared: 'site', limit, per: '1h', for: 'writes' },
+      'site-writes-day': { shared: 'site', limit, per: '1d', for: 'writes' },
+    },
+    operations: { read: { category: 'reads' }, write: { category: 'writes' } },
+  })
+  return policy
 }
 
-export type EngineOptions = Partial<Omit<QuotaOptions<Operation>, 'store'>> &
+export type EngineOptions = Partial<Omit<QuotaOptions<Operation, OneUnit>, 'store'>> &
   Partial<Omit<RedisStoreOptions, 'client'>> & { readonly Client?: typeof Redis; readonly client?: Redis | Cluster }
 
 export interface Engine {
-  readonly quota: Quota<Operation>
+  readonly quota: Quota<Operation, OneUnit>
   readonly store: RedisStore
   /** As a caller may have it: with the defaults of ioredis. */
   readonly client: Redis | Cluster
@@ -61,10 +68,10 @@ export function engineOn(port: number, later: Cleanups['later'], options: Engine
   return { quota, store, client }
 }
 
-/** Tokens used in the hour's window for writes. */
-export async function usedBy(quota: Quota<Operation>, subject: string): Promise<number> {
-  const { windows } = await quota.status(subject)
-  return windows.writes![0]!.used
+/** What a subject's writes used of its hour. */
+export async function usedBy(quota: Quota<Operation, OneUnit>, subject: string): Promise<number> {
+  const { limits } = await quota.status(subject)
+  return limits['personal-writes-hour']!.used
 }
 
 /** What a call came to, and how long it took in milliseconds of own time. */
@@ -79,7 +86,7 @@ export interface Timed {
 }
 
 /** One write, timed. Fails for every error but `quota_unavailable`. */
-export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promise<Timed> {
+export async function timedWrite(quota: Quota<Operation, OneUnit>, subject = 'u'): Promise<Timed> {
   const began = ownTime()
   const from = performance.now()
   const why = await quota.consume({ subject, operation: 'write' }).then(
@@ -94,7 +101,7 @@ export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promis
 }
 
 /** Writes of some callers, each one after the other with a short pause, until stopped. */
-export function load(quota: Quota<Operation>, callers = 10): { stop(): Promise<Timed[]> } {
+export function load(quota: Quota<Operation, OneUnit>, callers = 10): { stop(): Promise<Timed[]> } {
   const results: Timed[] = []
   let stopped = false
   const work = async () => {
@@ -114,7 +121,7 @@ export function load(quota: Quota<Operation>, callers = 10): { stop(): Promise<T
 }
 
 /** Milliseconds of own time until a write is answered by the store again. */
-export async function timeToRecover(quota: Quota<Operation>): Promise<number> {
+export async function timeToRecover(quota: Quota<Operation, OneUnit>): Promise<number> {
   const began = ownTime()
   for (;;) {
     const { ok } = await timedWrite(quota)
@@ -126,7 +133,7 @@ export async function timeToRecover(quota: Quota<Operation>): Promise<number> {
 }
 
 /** Resolves when the server is not asked any more, as it gives no answers. */
-export async function untilSpared(quota: Quota<Operation>): Promise<void> {
+export async function untilSpared(quota: Quota<Operation, OneUnit>): Promise<void> {
   const began = ownTime()
   while (!(await timedWrite(quota)).isSpared) {
     if (ownTime() - began > 2_000) throw new Error('a server that gives no answers is asked on and on')
@@ -134,6 +141,6 @@ export async function untilSpared(quota: Quota<Operation>): Promise<void> {
 }
 
 /** A write that is answered by the store, before anything is made bad: on a busy machine not always the first one. */
-export async function firstWrite(quota: Quota<Operation>): Promise<void> {
+export async function firstWrite(quota: Quota<Operation, OneUnit>): Promise<void> {
   expect(await timeToRecover(quota)).toBeLessThan(10_000)
 }

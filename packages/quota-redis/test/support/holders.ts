@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
-import {
-  type CellDefinition,
-  cellsIn,
-  type HoldReply,
-  hash32,
-  type Overrun,
-  type Quotas,
-  type ReservationId,
-  type Settled,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type StoreSchema,
-  slotsCell,
-  type TakeReply,
-  windowCell,
+import { type CellDefinition, cellsIn, hash32, type Settled, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type {
+  HoldReply,
+  Overrun,
+  Quotas,
+  ReservationId,
+  SettleHoldReply,
+  SettleHoldRequest,
+  StoreSchema,
+  TakeReply,
 } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { Redis } from 'ioredis'

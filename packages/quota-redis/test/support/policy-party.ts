@@ -1,13 +1,23 @@
 import { once } from 'node:events'
-import { createQuota, type Policy, type Quota, type Reservation } from '@scoregw/quota'
+import {
+  type AdmittedDecision,
+  createQuota,
+  type LimitStatus,
+  type OneUnit,
+  type Policy,
+  parsePolicy,
+  type Quota,
+  type QuotaStatus,
+  type Reservation,
+} from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import { redisStore } from '../../src/index.ts'
 import { runProgram } from './program.ts'
 
 /** The jobs of a party, one after the other. */
 export type PartyJob =
-  /** Works from now on under another policy, or another prefix. */
-  | { readonly kind: 'open'; readonly port: number; readonly prefix: string; readonly policy: Policy }
+  /** Works from now on under another policy, as `parsePolicy()` reads it, or another prefix. */
+  | { readonly kind: 'open'; readonly port: number; readonly prefix: string; readonly policy: unknown }
   /** So many callers together reserve for one subject, each so often, one after the other. */
   | { readonly kind: 'charge'; readonly callers: number; readonly each: number }
   /** Reserves under each id, all at once. */
@@ -16,7 +26,7 @@ export type PartyJob =
   | { readonly kind: 'rollback' }
   | { readonly kind: 'look' }
 
-/** A counter as a party sees it: its name, tokens, and the numbers that a caller may see. */
+/** A counter as a party sees it: its limit's name, and the numbers that a caller may see. */
 export interface Seen {
   readonly counter: string
   readonly limit: number
@@ -25,7 +35,7 @@ export interface Seen {
 }
 
 export interface PartyReport {
-  /** Tokens that this job was admitted. */
+  /** How much this job was admitted. */
   readonly admitted: number
   /** Of `reserve`: one for each id, in order. */
   readonly statuses: readonly Reservation['status'][]
@@ -34,29 +44,23 @@ export interface PartyReport {
   readonly shown: readonly Seen[]
 }
 
+type Answer = Reservation<OneUnit>
+
 const SUBJECT = 'u'
 /** Prices differ, so that the rest is not always taken by the next. */
 const costOf = (call: number): number => 1 + (call % 3)
 
-interface Windows {
-  readonly layer: string
-  readonly category: string
-  readonly window: string
-  readonly limit: unknown
-  readonly used: unknown
-  readonly remaining: unknown
-}
-
-function seen(windows: readonly Windows[]): Seen[] {
-  return windows.map(({ layer, category, window, limit, used, remaining }) => {
-    return { counter: `${layer} ${category} ${window}`, limit, used, remaining } as Seen
+function seen(limits: QuotaStatus['limits'] | AdmittedDecision['limits']): Seen[] {
+  return Object.values(limits).map((status) => {
+    const { name, limit, used, remaining } = status as LimitStatus
+    return { counter: name, limit, used, remaining } as Seen
   })
 }
 
 /** Decides by one policy after the other, as its parent asks. */
 class Party {
-  #quota: Quota | undefined
-  #held: Extract<Reservation, { status: 'reserved' }>[] = []
+  #quota: Quota<string, OneUnit> | undefined
+  #held: Extract<Answer, { status: 'reserved' }>[] = []
 
   async work(job: PartyJob): Promise<PartyReport> {
     if (job.kind === 'open') await this.#open(job)
@@ -65,17 +69,17 @@ class Party {
     const statuses = answers.map(({ status }) => status)
     const decisions = answers.flatMap(({ decision }) => decision ?? [])
     const admitted = decisions.reduce((sum, { allowed, cost }) => sum + (allowed ? cost : 0), 0)
-    const { windows } = await this.#quota!.status(SUBJECT)
-    const shown = decisions.flatMap((decision) => seen(decision.windows))
-    return { admitted, statuses, now: seen(Object.values(windows).flat()), shown }
+    const { limits } = await this.#quota!.status(SUBJECT)
+    const shown = decisions.flatMap((decision) => seen(decision.limits))
+    return { admitted, statuses, now: seen(limits), shown }
   }
 
-  async #reserveAll(job: PartyJob): Promise<Reservation[]> {
+  async #reserveAll(job: PartyJob): Promise<Answer[]> {
     if (job.kind === 'reserve') return Promise.all(job.ids.map((id) => this.#reserve(1, id)))
     if (job.kind !== 'charge') return []
     const answers = await Promise.all(
       Array.from({ length: job.callers }, async (_, caller) => {
-        const own: Reservation[] = []
+        const own: Answer[] = []
         for (let n = 0; n < job.each; n++) own.push(await this.#reserve(costOf(caller + n)))
         return own
       }),
@@ -83,7 +87,7 @@ class Party {
     return answers.flat()
   }
 
-  async #reserve(cost: number, id?: string): Promise<Reservation> {
+  async #reserve(cost: number, id?: string): Promise<Answer> {
     const reservation = await this.#quota!.reserve({ subject: SUBJECT, operation: 'call', cost, id })
     if (reservation.status === 'reserved') this.#held.push(reservation)
     return reservation
@@ -93,7 +97,7 @@ class Party {
     await this.#quota?.close()
     this.#held = []
     const store = redisStore({ client: new Redis({ port, lazyConnect: true }), prefix, deadlineMs: 1_000 })
-    this.#quota = createQuota({ policy, store })
+    this.#quota = createQuota({ policy: parsePolicy(policy) as Policy<string, OneUnit>, store })
     await store.ready()
   }
 }

@@ -1,4 +1,5 @@
-import { type Clock, createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
+import { type Clock, createQuota, definePolicy, type Quota } from '@scoregw/quota'
+import type { UnitsOf } from '@scoregw/quota/internal'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { type RedisStore, type RedisStoreOptions, redisStore } from '../../src/index.ts'
@@ -7,22 +8,15 @@ const MANY = 1_000_000
 
 /** Requests, tokens and money, of which tokens are scarce: everybody's are enough for 300 requests. */
 const policy = definePolicy({
-  units: ['requests', 'tokens', 'money'],
-  windows: [
-    { label: '1h', unit: 'requests' },
-    { label: 'tokens', per: '1h', unit: 'tokens' },
-    { label: 'budget', per: '1d', unit: 'money' },
-  ],
-  categories: ['ask'],
-  layers: [{ name: 'user' }, { name: 'all', shared: true }],
-  operations: {
-    ask: { category: 'ask', cost: { requests: 1, tokens: 10, money: 200 } },
-    list: { category: 'ask', cost: { requests: 1 } },
+  limits: {
+    'user-requests': { by: 'user', limit: MANY, per: '1h' },
+    'user-tokens': { by: 'user', limit: MANY, of: 'tokens', per: '1h' },
+    'user-money': { by: 'user', limit: MANY, of: 'money', per: '1d' },
+    'all-requests': { shared: 'all', limit: MANY, per: '1h' },
+    'all-tokens': { shared: 'all', limit: 3_000, of: 'tokens', per: '1h' },
+    'all-money': { shared: 'all', limit: MANY, of: 'money', per: '1d' },
   },
-  base: {
-    user: { ask: { '1h': MANY, tokens: MANY, budget: MANY } },
-    all: { ask: { '1h': MANY, tokens: 3_000, budget: MANY } },
-  },
+  operations: { ask: { cost: { tokens: 10, money: 200 } }, list: {} },
 })
 
 type UnitsQuota = Quota<'ask' | 'list', UnitsOf<'requests' | 'tokens' | 'money'>>
@@ -32,7 +26,7 @@ interface UnitsEngine<Store extends RedisStore> {
   readonly quota: UnitsQuota
   readonly store: Store
   /** Requests, tokens and money that a layer has used. */
-  used(layer: 'user' | 'all'): Promise<readonly number[] | undefined>
+  used(layer: 'user' | 'all'): Promise<readonly number[]>
 }
 
 /** An engine on the server at a port. @param open makes its store */
@@ -48,8 +42,9 @@ export function unitsEngine<Store extends RedisStore>(
     quota,
     store,
     async used(layer) {
-      const { windows } = await quota.status('u')
-      return windows.ask?.filter((window) => window.layer === layer).map((window) => window.used)
+      const { limits } = await quota.status('u')
+      const all = [limits[`${layer}-requests`], limits[`${layer}-tokens`], limits[`${layer}-money`]]
+      return all.map((limit) => limit!.used)
     },
   }
 }

@@ -1,5 +1,5 @@
-import { optionsParser } from '@scoregw/quota/options'
-import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/store'
+import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/adaptive'
+import { optionsParser } from '@scoregw/quota/internal'
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { dialectOf } from '../schema/dialect.ts'
 import { withoutPlugins } from '../schema/kysely.ts'

@@ -1,11 +1,11 @@
-import { optionsParser } from '@scoregw/quota/options'
 import {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
-} from '@scoregw/quota/store'
+} from '@scoregw/quota/adaptive'
+import { optionsParser } from '@scoregw/quota/internal'
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'

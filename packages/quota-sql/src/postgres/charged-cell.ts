@@ -1,4 +1,5 @@
-import { type CellSchema, MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/store'
+import { MAX_AHEAD_MS, MAX_USED } from '@scoregw/quota/internal'
+import type { CellSchema } from '@scoregw/quota/store'
 
 /** SQL for what a charge adds to a cell, and for what its guard reads. */
 export interface Amount {

@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { errorText } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
 import { storeError } from '../step/store-error.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/internal'
 import { prefixCheck, schemaCheck } from '../schema/options.ts'
 import { CONNECT_TIMEOUT_MS } from './first-connection.ts'
 import type { PostgresPool } from './pool.ts'

@@ -43,7 +43,7 @@ export interface PostgresStore extends SqlStore {
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString, max: 2, pipeline: true }) })
  * await store.ready() // a wrong address throws here, not in a request
- * const quota = createQuota({ policy: defaultPolicy(), store })
+ * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, schema, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)

@@ -1,4 +1,5 @@
-import { Instant, type Layout, type TakeReply, view } from '@scoregw/quota/store'
+import { Instant, type Layout, view } from '@scoregw/quota/internal'
+import type { TakeReply } from '@scoregw/quota/store'
 import { COLUMN_CELLS } from '../schema/tables.ts'
 import type { Charge } from '../step/schema-rows.ts'
 import type { Row } from './session.ts'

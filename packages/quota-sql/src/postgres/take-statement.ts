@@ -1,4 +1,4 @@
-import { GRACE_MS, MAX_USED, type RowLayout } from '@scoregw/quota/store'
+import { GRACE_MS, MAX_USED, type RowLayout } from '@scoregw/quota/internal'
 import type { TableNames } from '../schema/tables.ts'
 import type { Charge } from '../step/schema-rows.ts'
 import { type Amount, chargedCell } from './charged-cell.ts'

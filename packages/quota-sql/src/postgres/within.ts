@@ -1,4 +1,4 @@
-import { refusedOptions } from '@scoregw/quota/options'
+import { refusedOptions } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import { CompiledQuery } from 'kysely'
 import { postgresTransaction, type Transacted } from '../schema/kysely.ts'

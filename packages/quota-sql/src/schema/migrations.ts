@@ -1,4 +1,4 @@
-import { kindOf, refusedOptions } from '@scoregw/quota/options'
+import { kindOf, refusedOptions } from '@scoregw/quota/internal'
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { tableStatements } from './create.ts'
 import { dialectOf } from './dialect.ts'

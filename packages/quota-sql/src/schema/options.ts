@@ -1,4 +1,4 @@
-import { type Check, type Checks, oneOf, optional, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
+import { type Check, type Checks, oneOf, optional, optionsParser, textLike, withDefault } from '@scoregw/quota/internal'
 import type { SqlDialect } from './tables.ts'
 
 /** The options of the migrations. */

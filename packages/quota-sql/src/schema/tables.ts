@@ -1,4 +1,4 @@
-import { otherVersion } from '@scoregw/quota/store'
+import { otherVersion } from '@scoregw/quota/internal'
 
 /** The version of the tables. A process works with no other: see `docs/reference/versions.md`. */
 export const FORMAT = 2

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/options'
+import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
 import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'

@@ -1,10 +1,8 @@
-import { refusedOptions } from '@scoregw/quota/options'
+import { type ReadWithin, refusedOptions, type SettingsReader } from '@scoregw/quota/internal'
 import {
   type AsyncSettingsStore,
   newRevision,
-  type ReadWithin,
   type SettingsChange,
-  type SettingsReader,
   type StoredDocument,
   type StoreWriteOptions,
   type WriteReply,

@@ -1,4 +1,4 @@
-import { errorText } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
 
 /**
  * A connection to an SQLite file whose calls answer synchronously, such as one of better-sqlite3, libsql or

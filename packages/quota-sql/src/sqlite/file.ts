@@ -1,4 +1,5 @@
-import { type EndedHold, Scratch, type SnapshotPart } from '@scoregw/quota/store'
+import type { SnapshotPart } from '@scoregw/quota/internal'
+import { type EndedHold, Scratch } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'

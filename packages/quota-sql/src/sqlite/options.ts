@@ -8,7 +8,7 @@ import {
   optionsParser,
   wholeNumber,
   withDefault,
-} from '@scoregw/quota/options'
+} from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import { prefixCheck } from '../schema/options.ts'
 import type { SqliteConnection, TransactionQueue } from './database.ts'

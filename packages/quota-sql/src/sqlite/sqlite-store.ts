@@ -1,10 +1,5 @@
-import {
-  parseSnapshotPart,
-  type SnapshotPart,
-  type StoreSchema,
-  type SyncStore,
-  systemClock,
-} from '@scoregw/quota/store'
+import { parseSnapshotPart, type SnapshotPart } from '@scoregw/quota/internal'
+import { type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { checkFormat, tableNames } from '../schema/tables.ts'
 import { countersOf, type PerformNow } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
@@ -47,7 +42,7 @@ export interface SqliteStore extends SqlStore {
  * const database = new Database('quota.sqlite')
  * const db = new Kysely({ dialect: new SqliteDialect({ database }) })
  * await migrateQuota(db, { dialect: 'sqlite' })
- * const quota = createQuota({ policy: defaultPolicy(), store: sqliteStore({ database, db }) })
+ * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store: sqliteStore({ database, db }) })
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const parsed = parseSqliteStoreOptions(options)

@@ -1,6 +1,7 @@
 import timers from 'node:timers/promises'
 import { type Clock, QuotaError } from '@scoregw/quota'
-import { type EndedHold, errorText, notDone } from '@scoregw/quota/store'
+import { errorText } from '@scoregw/quota/internal'
+import { type EndedHold, notDone } from '@scoregw/quota/store'
 import { type Operation, readsRows } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'

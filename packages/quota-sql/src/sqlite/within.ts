@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { refusedOptions } from '@scoregw/quota/options'
+import { refusedOptions } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import type { Perform } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'

@@ -1,4 +1,5 @@
-import { CLOSED, GRACE_MS, type NamedCell, type NamedRecord, type Scratch } from '@scoregw/quota/store'
+import { CLOSED, GRACE_MS } from '@scoregw/quota/internal'
+import type { NamedCell, NamedRecord, Scratch } from '@scoregw/quota/store'
 import type { Key, RequestedRow } from './requested.ts'
 import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
 

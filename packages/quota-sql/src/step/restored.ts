@@ -1,4 +1,5 @@
-import type { NamedCell, NamedRecord, SnapshotPart } from '@scoregw/quota/store'
+import type { SnapshotPart } from '@scoregw/quota/internal'
+import type { NamedCell, NamedRecord } from '@scoregw/quota/store'
 import { type Changes, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
 import { rowRef } from './requested.ts'

@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { type CellDefinition, CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/store'
+import { type CellDefinition, CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/internal'
 
 /** The limits whose pairs a row contains, in order. */
 export interface RowLayout {

@@ -1,17 +1,13 @@
+import { type Layout, layerKey, layoutOf, ownerOf, usedLayers } from '@scoregw/quota/internal'
 import {
   type HoldRef,
   type IdPlace,
   idPlaces,
-  type Layout,
-  layerKey,
-  layoutOf,
-  ownerOf,
   type ReservationId,
   type RowRequest,
   type StoreSchema,
   type SubjectKeys,
   type TakeRequest,
-  usedLayers,
 } from '@scoregw/quota/store'
 import { type RowRef, rowRef } from './requested.ts'
 import type { Layouts, RowLayout } from './row-layout.ts'

@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { GRACE_MS } from '@scoregw/quota/internal'
 import type {
   EndedHold,
   IdPlace,
@@ -9,7 +10,6 @@ import type {
   StoreSchema,
   SyncCounters,
 } from '@scoregw/quota/store'
-import { GRACE_MS } from '@scoregw/quota/store'
 import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
 import {

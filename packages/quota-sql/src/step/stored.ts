@@ -1,5 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
-import { CLOSED, type NamedCell, type NamedRecord } from '@scoregw/quota/store'
+import { CLOSED } from '@scoregw/quota/internal'
+import type { NamedCell, NamedRecord } from '@scoregw/quota/store'
 import { type Footprint, type Key, placeOf, rowRef } from './requested.ts'
 
 /** @throws {QuotaError} `damaged_row` */

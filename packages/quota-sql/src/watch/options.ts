@@ -1,4 +1,4 @@
-import { type Checks, having, optional, wholeNumber, withDefault } from '@scoregw/quota/options'
+import { type Checks, having, optional, wholeNumber, withDefault } from '@scoregw/quota/internal'
 import type { QueryExecutorProvider } from 'kysely'
 import { dialectOf } from '../schema/dialect.ts'
 import { prefixCheck, schemaCheck, schemaFaults } from '../schema/options.ts'

@@ -1,5 +1,5 @@
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { ReservationId, StoreSchema, TakeReply } from '@scoregw/quota/store'
-import { cellsIn, windowCell } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import type { SqlCounters } from '../../src/index.ts'
 

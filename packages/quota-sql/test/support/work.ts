@@ -1,4 +1,6 @@
-import { createQuota, definePolicy, type Quota, type QuotaStore, type UnitsOf } from '@scoregw/quota'
+import { createQuota, definePolicy, type Quota } from '@scoregw/quota'
+import type { UnitsOf } from '@scoregw/quota/internal'
+import type { QuotaStore } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import type { PostgresStore, SqliteStore } from '../../src/index.ts'
@@ -37,21 +39,18 @@ const MONEY_A_TOKEN = 7
 
 /** @param limit tokens of each subject in an hour */
 export function quotaOn(store: PostgresStore | SqliteStore, limit: number): WorkQuota {
-  const all = { '1h': 1e9, tokens: 1e9, money: 1e9 }
+  const tokens = { of: 'tokens', per: '1h' } as const
+  const money = { of: 'money', limit: 1e9, per: '1d' } as const
   const policy = definePolicy({
-    units: ['requests', 'tokens', 'money'],
-    windows: [
-      { label: '1h', unit: 'requests' },
-      { label: 'tokens', per: '1h', unit: 'tokens' },
-      { label: 'money', per: '1d', unit: 'money' },
-    ],
-    categories: ['write'],
-    layers: [
-      { name: 'personal', shared: false },
-      { name: 'site', shared: true },
-    ],
-    operations: { work: { category: 'write', cost: { requests: 1 } } },
-    base: { personal: { write: { ...all, tokens: limit } }, site: { write: all } },
+    limits: {
+      requests: { by: 'personal', limit: 1e9, per: '1h' },
+      tokens: { by: 'personal', limit, ...tokens },
+      money: { by: 'personal', ...money },
+      'site-requests': { shared: 'site', limit: 1e9, per: '1h' },
+      'site-tokens': { shared: 'site', limit: 1e9, ...tokens },
+      'site-money': { shared: 'site', ...money },
+    },
+    operations: { work: {} },
   })
   return createQuota({ policy, store: store as QuotaStore })
 }
@@ -102,8 +101,8 @@ export async function doneAndCharged(
     const tokens = Number(cost ?? 0)
     // A piece has a row of before its charge and one of after it.
     done.push([Number(rows) / 2, tokens, tokens * MONEY_A_TOKEN])
-    const { windows } = await quota.status(subject)
-    charged.push((windows.write ?? []).filter(({ layer }) => layer === 'personal').map(({ used }) => used))
+    const { limits } = await quota.status(subject)
+    charged.push(['requests', 'tokens', 'money'].map((name) => limits[name]?.used))
   }
   return { done, charged }
 }

@@ -31,7 +31,7 @@ export interface HttpAsk {
 export interface HttpLog {
   readonly warnings: readonly string[]
   readonly errors: readonly string[]
-  /** Limits that came near, as layer, window and used tokens. */
+  /** Limits that came near, by name, with the used tokens. */
   readonly near: readonly string[]
   /** The number of handlers that started. */
   readonly worked: number

@@ -1,4 +1,5 @@
-import type { MaybeAsync, QuotaLogger } from '@scoregw/quota/http'
+import type { QuotaLogger } from '@scoregw/quota'
+import type { MaybeAsync } from '@scoregw/quota/http'
 import type { HttpFailing, HttpOwnAnswer, HttpScenario } from './scenario.ts'
 
 function theirs(): Error {

@@ -9,12 +9,13 @@ const settings = { standardHeaders: 'draft-10' } as const
 const RESET = String(Date.UTC(2026, 7, 6, 15, 6, 26) / 1000)
 
 /** The fields of all windows in the suite's policy. */
-const ALL = /^"personal-1h";q=10;w=3600, "personal-5h";q=1000;w=18000, .*"site-1d";q=1000;w=86400$/
+const ALL =
+  /^"personal-write-1h";q=10;qu="tokens";w=3600, "personal-write-5h";q=1000;qu="tokens";w=18000, .*"site-write-1d";q=1000;qu="tokens";w=86400$/
 
-const POLICY = '"personal-1h";q=10;w=3600'
+const POLICY = '"personal-write-1h";q=10;qu="tokens";w=3600'
 
 function fieldsOf(name: string, reply: HttpReply, remaining: number): AnyStoreCase {
-  const fields = { ratelimit: `"personal-1h";r=${remaining};t=3600`, 'ratelimit-policy': POLICY }
+  const fields = { ratelimit: `"personal-write-1h";r=${remaining};t=3600`, 'ratelimit-policy': POLICY }
   return plays(`RateLimit fields of ${name}`, { ...saving(reply), settings }, [{ status: reply.status ?? 200, fields }])
 }
 
@@ -49,9 +50,9 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
     [{ status: 200, fields: { ratelimit: undefined } }],
   ),
   plays(
-    'RateLimit fields of a 429 name the binding window',
+    'RateLimit fields of a 429 name the refusing limit',
     { ...saving({}), settings: { standardHeaders: 'draft-11' } },
-    [...USED_UP, { status: 429, fields: { ratelimit: '"personal-1h";r=0;t=3600', 'ratelimit-policy': POLICY } }],
+    [...USED_UP, { status: 429, fields: { ratelimit: '"personal-write-1h";r=0;t=3600', 'ratelimit-policy': POLICY } }],
   ),
   plays(
     'RateLimit fields can list every window, and on a 429 the refusing ones',
@@ -60,12 +61,12 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
       {
         status: 200,
         fields: {
-          ratelimit: /^"personal-1h";r=5;t=3600, "personal-5h";r=995;.*, "site-1d";r=995;/,
+          ratelimit: /^"personal-write-1h";r=5;t=3600, "personal-write-5h";r=995;.*, "site-write-1d";r=995;/,
           'ratelimit-policy': ALL,
         },
       },
       { status: 200 },
-      { status: 429, fields: { ratelimit: '"personal-1h";r=0;t=3600', 'ratelimit-policy': ALL } },
+      { status: 429, fields: { ratelimit: '"personal-write-1h";r=0;t=3600', 'ratelimit-policy': ALL } },
     ],
   ),
   {
@@ -107,7 +108,10 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
     scenario: { routes: TWO_ENGINES, settings },
     async run(client) {
       const { headers } = await client.ask('/x')
-      deepEqual(headers.ratelimit?.match(/"personal-1h";r=\d+/g), ['"personal-1h";r=7', '"personal-1h";r=5'])
+      deepEqual(headers.ratelimit?.match(/"personal-write-1h";r=\d+/g), [
+        '"personal-write-1h";r=7',
+        '"personal-write-1h";r=5',
+      ])
     },
   },
 ])

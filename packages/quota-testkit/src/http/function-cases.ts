@@ -89,10 +89,29 @@ export const HTTP_FUNCTION_CASES: readonly HttpCase[] = [
     insteadOf('answers', 'throws', { status: 500, errors: [] }),
     insteadOf('answers', 'rejects', DEFAULT),
     insteadOf('answers', 'later', DEFAULT),
-    ...['throws', 'rejects'].flatMap((script) => [isTheirs('plan', script), isTheirs('skip', script)]),
+    ...['throws', 'rejects'].flatMap((script) => [
+      isTheirs('plan', script),
+      isTheirs('skip', script),
+      isTheirs('limit', script),
+    ]),
     plays('a promise of a plan is awaited', saving({}), [
       ...[200, 200, 200, 200, 429].map((status) => ({ status, headers: { 'x-plan': 'later:pro' } })),
     ]),
+    plays(
+      'a request brings the number of a limit, at once or later, and the counter stays',
+      saving({}),
+      (
+        [
+          ['10', 200],
+          ['10', 200],
+          ['14', 429],
+          ['15', 200],
+          ['later:19', 429],
+          ['later:20', 200],
+          ['null', 429],
+        ] as const
+      ).map(([limit, status]) => ({ status, headers: { 'x-limit': limit } })),
+    ),
     ...(['throws', 'rejects', 'later'] as const).map((failing) =>
       plays(
         `isFailure that ${failing === 'later' ? 'is asynchronous' : failing} is logged, and the status decides`,

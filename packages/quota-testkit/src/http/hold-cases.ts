@@ -56,7 +56,7 @@ async function untilWorked(client: HttpClient, handlers: number): Promise<void> 
 }
 
 /** A response that names another limit than `1h`. */
-const UNSHADOWED = { status: 200, fields: { 'ratelimit-policy': /^"(personal|site)-(5h|1d)";/ } }
+const UNSHADOWED = { status: 200, fields: { 'ratelimit-policy': /^"(personal|site)-write-(5h|1d)";/ } }
 
 const OF_BOTH_STORES = withBothStores([
   plays(
@@ -148,7 +148,10 @@ const OF_BOTH_STORES = withBothStores([
       await first
       equal(status, 429)
       equal(headers['retry-after'], '1')
-      deepEqual([headers.ratelimit, headers['ratelimit-policy']], ['"personal-running";r=0', '"personal-running";q=1'])
+      deepEqual(
+        [headers.ratelimit, headers['ratelimit-policy']],
+        ['"personal-write-running";r=0', '"personal-write-running";q=1;qu="concurrent-requests"'],
+      )
       const { retryAfterSeconds, msg, quota } = JSON.parse(body ?? '') as {
         retryAfterSeconds: number
         msg: string
@@ -159,7 +162,7 @@ const OF_BOTH_STORES = withBothStores([
       const { window, limit, used, requested, resetAt } = quota
       deepEqual(
         { window, limit, used, requested, resetAt },
-        { window: 'running', limit: 1, used: 1, requested: 1, resetAt: '2026-08-06T14:06:27.000Z' },
+        { window: 'personal-write-running', limit: 1, used: 1, requested: 1, resetAt: '2026-08-06T14:06:27.000Z' },
       )
     },
   },

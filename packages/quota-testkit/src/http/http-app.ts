@@ -1,5 +1,14 @@
-import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type Subject } from '@scoregw/quota'
-import type { MaybeAsync, QuotaLogger, RequestQuota } from '@scoregw/quota/http'
+import {
+  createQuota,
+  memoryStore,
+  type Policy,
+  parsePolicy,
+  type Quota,
+  type QuotaLogger,
+  type Subject,
+} from '@scoregw/quota'
+import type { MaybeAsync, RequestQuota } from '@scoregw/quota/http'
+import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { failingOptions, failingTo, loggerOf, ownAnswer } from './failing.ts'
 import { type Latch, latch, lateStore, type StoreMood, StoreMoods } from './late-store.ts'
 import {
@@ -32,32 +41,42 @@ export interface HttpAppOptions extends HttpSettings {
 /** 6 August 2026, 14:06:26 UTC. This clock doesn't advance. */
 const START = Date.UTC(2026, 7, 6, 14, 6, 26)
 
+const LENGTHS = ['1h', '5h', '1d'] as const
+
+/** The score gateway's limits by their names there, with other numbers, plans, and work that takes a slot. */
 function policyOf({ hourly = 10, slots }: HttpScenario): Policy<HttpOperation> {
-  const wide = { '1h': 1_000, '5h': 1_000, '1d': 1_000 }
   // Random tests make thousands of requests, so a limit of a thousand is too low.
-  const huge = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
-  const others = hourly > 1_000 ? huge : wide
-  const write = { ...others, '1h': hourly }
-  const policy = defaultPolicy<HttpOperation>({
+  const wide = hourly > 1_000 ? 10 ** 9 : 1_000
+  const limitsOf = (layer: 'personal' | 'site', category: string) =>
+    LENGTHS.map((per) => {
+      const limit = layer === 'personal' && category === 'write' && per === '1h' ? hourly : wide
+      const whose = layer === 'site' ? { shared: layer } : { by: layer }
+      return [`${layer}-${category}-${per}`, { ...whose, limit, per, for: category }] as const
+    })
+  const running = { by: 'personal', concurrency: slots, for: 'work' }
+  const limits = [
+    ...limitsOf('personal', 'read'),
+    ...limitsOf('personal', 'write'),
+    ...(slots === undefined ? [] : [['personal-write-running', running] as const]),
+    ...limitsOf('site', 'read'),
+    ...limitsOf('site', 'write'),
+  ]
+  const policy = parsePolicy({
+    unit: 'tokens',
+    limits: Object.fromEntries(limits),
+    titles: { personal: 'Personal', site: 'Site' },
     operations: {
       look: { category: 'read', cost: 1 },
       save: { category: 'write', cost: 5 },
       huge: { category: 'write', cost: 11 },
-      free: { category: 'read', cost: 0 },
+      free: { category: 'read', cost: 0, free: true },
       chat: { category: 'write', cost: 5, overrun: 'charge', maxOverrun: 20 },
       work: { category: 'write', cost: 5 },
     },
-    base: { personal: { read: others, write }, site: { read: others, write: others } },
+    plans: { pro: { 'personal-write-1h': 2 * hourly } },
+    answers: scoreGatewayAnswers(),
   })
-  const plans = { pro: { personal: { write: { '1h': 2 * hourly } } } }
-  if (slots === undefined) return { ...policy, plans }
-  const personal = { read: others, write: { ...write, running: slots } }
-  return {
-    ...policy,
-    plans,
-    base: { ...policy.base, personal },
-    concurrency: { label: 'running', operations: ['work'] },
-  }
+  return policy as Policy<HttpOperation>
 }
 
 /** The suite's app without a framework: two engines, and handlers that follow a script. */
@@ -109,7 +128,7 @@ export class HttpApp {
     quota.on('waited', ({ size }) => {
       this.#waiting = size
     })
-    quota.on('nearLimit', ({ window: { layer, window, used } }) => this.#near.push(`${layer} ${window} ${used}`))
+    quota.on('nearLimit', ({ limit: { name, used } }) => this.#near.push(`${name} ${used}`))
     const { listeners } = this.scenario.failing ?? {}
     if (listeners !== undefined) {
       const listener = (): unknown => failingTo(listeners, undefined)
@@ -156,6 +175,15 @@ export class HttpApp {
     const plan = header('x-plan')
     if (plan?.startsWith('later:')) return Promise.resolve(plan.slice(6))
     return plan === undefined ? own : failingTo(plan, plan)
+  }
+
+  /** The option `limits`, which reads the field `x-limit`: the hourly limit of writes, `null`, or either later. */
+  limits(header: HeaderOf): MaybeAsync<Readonly<Record<string, number | null>> | undefined> {
+    const text = header('x-limit')
+    if (text === undefined) return undefined
+    const numbers = (limit: string) => ({ 'personal-write-1h': limit === 'null' ? null : Number(limit) })
+    if (text.startsWith('later:')) return Promise.resolve(numbers(text.slice(6)))
+    return failingTo(text, numbers(text))
   }
 
   /** The option `skip`, which reads the field `x-skip`. */
@@ -254,7 +282,7 @@ export class HttpApp {
     const answers: Record<string, () => unknown> = {
       used: () => Promise.all(this.#engines().map((quota) => usedOf(quota, subject))),
       held: () => Promise.all(this.#engines().map((quota) => heldOf(quota, subject))),
-      shadow: () => this.options.quota.settings.update({ shadow: { personal: ['1h'] } }),
+      shadow: () => this.options.quota.settings.update({ shadow: { 'personal-write-1h': true } }),
       log: () => ({
         warnings: [...this.#warnings],
         errors: [...this.#errors],
@@ -290,5 +318,5 @@ async function heldOf(quota: Quota<HttpOperation>, subject: string): Promise<num
 
 /** The write tokens of an hour that a subject has used. */
 async function usedOf(quota: Quota<HttpOperation>, subject: string): Promise<number> {
-  return (await quota.status(subject)).windows.write?.[0]?.used ?? 0
+  return (await quota.status(subject)).limits['personal-write-1h']?.used ?? 0
 }

@@ -1,4 +1,5 @@
-import { memoryStore, type QuotaStore } from '@scoregw/quota'
+import { memoryStore } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
 
 /** A promise with its resolve function. */
 export interface Latch {

@@ -80,7 +80,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
       const { type, status, 'violated-policies': names, detail, retryAfterSeconds } = json(answer)
       deepEqual(
         [type, status, names, retryAfterSeconds],
-        ['https://iana.org/assignments/http-problem-types#quota-exceeded', 429, ['personal-1h'], 3600],
+        ['https://iana.org/assignments/http-problem-types#quota-exceeded', 429, ['personal-write-1h'], 3600],
       )
       match(String(detail), /^Reached Personal 1-Hour/)
       const anonymous = await client.ask('/x', { headers: ANONYMOUS })

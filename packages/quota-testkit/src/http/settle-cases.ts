@@ -26,7 +26,7 @@ const NEARING: readonly HttpStep[] = [
 async function nears(client: HttpClient): Promise<void> {
   await playSteps(client, NEARING)
   // An asynchronous store is read first.
-  deepEqual(await client.untilNear(), ['personal 1h 8'])
+  deepEqual(await client.untilNear(), ['personal-write-1h 8'])
 }
 
 /** Handlers that settle themselves, and settlement at other times than the head. */

@@ -155,7 +155,8 @@ export class ModelCounters {
   settleHold(id: ModelId, request: ModelSettle): ModelSettled {
     const known = this.#record(id.name)
     if (known === undefined && request.as === 'cancelled') this.#mark(id)
-    if (known === undefined || known.holder !== id.holder) return { outcome: 'unknown' }
+    // An id that was cancelled before anything was held under it is no hold.
+    if (known?.holder !== id.holder || !isHold(known)) return { outcome: 'unknown' }
     return request.as === 'cancelled' ? this.#cancelled(id.name, known) : this.#commit(id.name, known, request)
   }
 

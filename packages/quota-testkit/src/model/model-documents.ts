@@ -1,7 +1,8 @@
-import type { Limit, LimitTable, Policy, Settings, SubjectSettings } from '@scoregw/quota'
-import { initialSettings, type SharedLayerSettings } from '@scoregw/quota/store'
+import type { Policy, Settings, SubjectSettings } from '@scoregw/quota'
+import type { LimitNumber, LimitRule } from '@scoregw/quota/internal'
+import { layerOf } from './model-names.ts'
 
-type Tree = { readonly [name: string]: Tree | Limit | null }
+type ByName<T> = Readonly<Record<string, T>>
 
 /**
  * The stored settings, seen by each policy. What a policy doesn't know is kept but not in force. What isn't stored
@@ -20,46 +21,30 @@ export class ModelDocuments {
 
   /** Returns the stored settings as a policy sees them. */
   settings(policy: Policy): Settings {
-    const known = this.#fitted.get(policy) ?? this.#fit(policy)
+    const known = this.#fitted.get(policy) ?? fitted(policy, this.#settings)
     this.#fitted.set(policy, known)
     return known
   }
 
-  #fit(policy: Policy): Settings {
-    const own = initialSettings(policy)
-    const stored = this.#settings
-    if (stored === undefined) return own
-    const shared = policy.layers.filter((layer) => layer.shared)
-    const layers = shared.map(({ name }): [string, SharedLayerSettings] => [
-      name,
-      stored.layers[name] ?? { enabled: true, multiplier: 1 },
-    ])
-    return {
-      mode: stored.mode,
-      base: laidOver(policy.base, stored.base),
-      custom: stored.custom === null ? null : laidOver(policy.base, stored.custom),
-      layers: Object.fromEntries(layers),
-      prices: among(stored.prices, (operation) => Object.hasOwn(policy.operations, operation)),
-      shadow: shadowOf(policy, stored.shadow),
-      plans: stored.plans,
-      thresholds: stored.thresholds,
-    }
-  }
-
-  /** Replaces members of the settings, as a policy sees them. */
-  update(policy: Policy, change: Partial<Settings>): void {
-    const next = { ...this.settings(policy), ...change }
-    const stored = this.#settings ?? next
+  /** Changes members of the settings, as a policy sees them: of objects by name, only the names that are there. */
+  update(policy: Policy, change: ModelChange): void {
+    const before = this.settings(policy)
+    const { shadow = {}, ...replaced } = change
+    const next = { ...before, ...replaced }
+    const stored = this.#settings ?? before
+    const plans = [...Object.keys(stored.plans), ...Object.keys(next.plans)]
     this.#version++
     this.#fitted = new Map()
     this.#settings = {
       mode: next.mode,
-      base: united(stored.base, next.base),
-      custom: next.custom === null ? null : united(stored.custom ?? {}, next.custom),
-      layers: { ...stored.layers, ...next.layers },
+      limits: { ...stored.limits, ...before.limits, ...next.limits },
+      custom: next.custom === null ? null : { ...stored.custom, ...before.custom, ...next.custom },
+      shared: { ...stored.shared, ...next.shared },
       prices: { ...among(stored.prices, (name) => !Object.hasOwn(policy.operations, name)), ...next.prices },
-      shadow: shadowBeside(policy, stored.shadow, next.shadow),
-      plans: united(stored.plans, next.plans),
+      shadow: withoutRemoved(policy, { ...stored.shadow, ...before.shadow, ...shadow }),
+      plans: Object.fromEntries(
+        plans.map((plan) => [plan, { ...stored.plans[plan], ...before.plans[plan], ...next.plans[plan] }]),
+      ),
       thresholds: next.thresholds,
     }
   }
@@ -68,7 +53,12 @@ export class ModelDocuments {
   subject(policy: Policy, layer: string, key: string): SubjectSettings | undefined {
     const stored = this.#subjects.get(JSON.stringify([layer, key]))
     if (stored === undefined) return undefined
-    return { ...stored, bypass: stored.bypass.filter((name) => isShared(policy, name)) }
+    const own = policy.limits.filter((rule) => layerOf(policy, rule).name === layer)
+    return {
+      ...stored,
+      limits: numbersOf(own, stored.limits),
+      bypass: among(stored.bypass, (name) => isShared(policy, name)),
+    }
   }
 
   /**
@@ -83,33 +73,65 @@ export class ModelDocuments {
   ): void {
     const name = JSON.stringify(of)
     const stored = this.#subjects.get(name)
+    const anchor = changedAnchor(stored?.anchor ?? null, next?.anchor ?? null, now)
     if (next === undefined) {
       this.#subjects.delete(name)
-      const anchor = changedAnchor(stored?.anchor ?? null, null, now)
       if (anchor !== null) this.#subjects.set(name, { ...NOTHING_SET, anchor })
       return
     }
-    const none = Object.fromEntries(policy.windows.map(({ label }) => [label, null]))
-    const overrides = Object.fromEntries(
-      policy.categories.map((category) => [category, { ...none, ...next.overrides[category] }]),
-    )
-    const unknown = (stored?.bypass ?? []).filter((each) => !isShared(policy, each))
+    const own = policy.limits.filter((rule) => layerOf(policy, rule).name === of[0])
+    const none = Object.fromEntries(own.map((rule) => [rule.name, null]))
     this.#subjects.set(name, {
       ...next,
-      overrides: united(stored?.overrides ?? {}, overrides),
-      bypass: [...next.bypass, ...unknown],
-      anchor: changedAnchor(stored?.anchor ?? null, next.anchor, now),
+      limits: { ...stored?.limits, ...none, ...next.limits },
+      bypass: { ...among(stored?.bypass ?? {}, (each) => !isShared(policy, each)), ...next.bypass },
+      anchor,
     })
+  }
+}
+
+/** A change of the settings. `null` removes what is stored. */
+export type ModelChange = Partial<Omit<Settings, 'shadow'>> & {
+  readonly shadow?: ByName<boolean | null>
+}
+
+/** What was removed under a limit's name is gone under its former name, too. */
+function withoutRemoved(policy: Policy, values: ByName<boolean | null>): Record<string, boolean> {
+  const removed = policy.limits.flatMap(({ name, formerly = name }) => (values[name] === null ? [name, formerly] : []))
+  const left = Object.entries(values).filter((entry): entry is [string, boolean] => !removed.includes(entry[0]))
+  return Object.fromEntries(left)
+}
+
+/** Stored settings as a policy sees them; without any, its own. */
+function fitted(policy: Policy, stored: Settings | undefined): Settings {
+  const { limits, layers, operations } = policy
+  const own = limits.filter((rule) => !layerOf(policy, rule).shared)
+  const on = { enabled: true, multiplier: 1 }
+  const shared = layers.flatMap((layer) =>
+    layer.shared ? [[layer.name, stored?.shared[layer.name] ?? on] as const] : [],
+  )
+  const plans = Object.entries(stored?.plans ?? {}).map(([plan, numbers]) => [plan, numbersOf(own, numbers)] as const)
+  const numbers = Object.fromEntries(limits.map(({ name, limit }): [string, LimitNumber] => [name, limit]))
+  return {
+    mode: stored?.mode ?? 'normal',
+    limits: { ...numbers, ...numbersOf(limits, stored?.limits ?? {}) },
+    custom: stored === undefined || stored.custom === null ? null : numbersOf(limits, stored.custom),
+    shared: Object.fromEntries(shared),
+    prices: among(stored?.prices ?? {}, (operation) => Object.hasOwn(operations, operation)),
+    shadow: byRule(limits, stored?.shadow ?? {}),
+    plans: Object.fromEntries(plans),
+    thresholds: stored?.thresholds ?? null,
   }
 }
 
 type Anchor = SubjectSettings['anchor']
 
 const NOTHING_SET: Omit<SubjectSettings, 'anchor'> = {
-  overrides: {},
-  bypass: [],
+  limits: {},
+  bypass: {},
   plan: null,
-  until: { overrides: null, plan: null },
+  blocked: false,
+  until: { limits: null, plan: null, blocked: null },
 }
 
 /** An anchor with its complete history. */
@@ -120,71 +142,30 @@ function changedAnchor(stored: Anchor, set: Anchor, now: number): Anchor {
   return { ...set, was: stored, changedAt: now }
 }
 
-type Shadow = Settings['shadow']
-
-function labelsOf({ windows, concurrency }: Policy): readonly string[] {
-  return [...windows.map(({ label }) => label), ...(concurrency === undefined ? [] : [concurrency.label])]
-}
-
-/** The shadowed limits that a policy knows. */
-function shadowOf(policy: Policy, stored: Shadow): Shadow {
-  const known = labelsOf(policy)
-  const layers = policy.layers.flatMap(({ name }): [string, Shadow[string]][] => {
-    const limits = stored[name]
-    if (limits === undefined) return []
-    return [[name, limits === 'all' ? limits : limits.filter((label) => known.includes(label))]]
-  })
-  return Object.fromEntries(layers)
-}
-
-/** Replaces the limits that a policy knows, and keeps the others. */
-function shadowBeside(policy: Policy, stored: Shadow, next: Shadow): Shadow {
-  const known = labelsOf(policy)
-  const layers = Object.entries(next).map(([name, limits]): [string, Shadow[string]] => {
-    const before = stored[name] ?? []
-    const others = before === 'all' ? [] : before.filter((label) => !known.includes(label))
-    return [name, limits === 'all' ? limits : [...limits, ...others]]
-  })
-  return { ...stored, ...Object.fromEntries(layers) }
-}
-
 function isShared({ layers }: Policy, name: string): boolean {
   return layers.some((layer) => layer.shared && layer.name === name)
 }
 
-/** A table's own limits, and those of the stored table that it doesn't have. */
-function laidOver(own: LimitTable, stored: LimitTable): LimitTable {
-  return mapTable(own, (layer, category, label, limit) => stored[layer]?.[category]?.[label] ?? limit)
+/** The values of some limits: under their names, else under those that they had before. */
+function byRule<T>(rules: readonly LimitRule[], stored: ByName<T>): Record<string, T> {
+  const found = rules.flatMap(({ name, formerly = name }): [string, T][] =>
+    [name, formerly]
+      .flatMap((each): [string, T][] => (Object.hasOwn(stored, each) ? [[name, stored[each] as T]] : []))
+      .slice(0, 1),
+  )
+  return Object.fromEntries(found)
 }
 
-function mapTable(
-  table: LimitTable,
-  map: (layer: string, category: string, label: string, limit: Limit) => Limit,
-): LimitTable {
-  return each(table, (layer, ofLayer) =>
-    each(ofLayer, (category, ofCategory) => each(ofCategory, (label, limit) => map(layer, category, label, limit))),
+/** Stored numbers of some limits. One with a burst isn't for a limit that is no bucket. */
+function numbersOf<N extends LimitNumber | null>(rules: readonly LimitRule[], stored: ByName<N>): Record<string, N> {
+  const isBucket = (name: string): boolean =>
+    rules.some((rule) => rule.name === name && rule.window?.burst !== undefined)
+  const found = Object.entries(byRule(rules, stored))
+  return Object.fromEntries(
+    found.filter(([name, number]) => typeof number !== 'object' || number === null || isBucket(name)),
   )
 }
 
-function each<T, U>(record: Readonly<Record<string, T>>, map: (name: string, value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(name, value)]))
-}
-
-function among<T>(record: Readonly<Record<string, T>>, has: (name: string) => boolean): Record<string, T> {
+function among<T>(record: ByName<T>, has: (name: string) => boolean): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => has(name)))
-}
-
-/** Merges two trees. If both have a value, the second wins. */
-function united<T extends Tree>(below: T, above: T): T {
-  const names = [...new Set([...Object.keys(below), ...Object.keys(above)])]
-  const value = (name: string): Tree[string] | undefined => {
-    const [low, high] = [below[name], above[name]]
-    if (high === undefined) return low
-    return isTree(low) && isTree(high) ? united(low, high) : high
-  }
-  return Object.fromEntries(names.map((name) => [name, value(name)])) as T
-}
-
-function isTree(value: Tree[string] | undefined): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

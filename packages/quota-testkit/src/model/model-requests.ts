@@ -1,14 +1,18 @@
 import type { QuotaErrorCode, Subject } from '@scoregw/quota'
+import type { ModelNumbers } from './effective-limit.ts'
 import type { ModelCalendar } from './model-cells.ts'
+import type { ModelAmount, ModelCost } from './model-costs.ts'
 import type { ModelDecision } from './model-decision.ts'
 
 /** One request to the model. */
 export interface ModelRequest {
   readonly subject: Subject
   readonly operation: string
-  /** The cost in tokens, instead of the operation's price. */
-  readonly cost?: number | undefined
+  /** The cost, instead of the operation's price. Money is whole millionths. */
+  readonly cost?: ModelCost | undefined
   readonly plan?: string | undefined
+  /** Numbers of limits. */
+  readonly limits?: ModelNumbers | undefined
 }
 
 /** A reservation request to the model. */
@@ -20,7 +24,7 @@ export interface ModelReserveRequest extends ModelRequest {
 
 /** The result of a reservation. */
 export interface ModelReservation {
-  readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
+  readonly status: 'reserved' | 'resumed' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
   readonly decision?: ModelDecision | undefined
   /** When it expires. Present for a hold. */
   readonly endsAt?: number | undefined
@@ -29,10 +33,10 @@ export interface ModelReservation {
 /** The result of a call on a reservation: its value, or the code of its error. */
 export type ModelAnswer<T> = { readonly value: T } | { readonly code: QuotaErrorCode }
 
-/** The result of a commit, in tokens. */
+/** The result of a commit. */
 export interface ModelCommit {
-  readonly charged: number
-  readonly uncharged: number
+  readonly charged: ModelAmount
+  readonly uncharged: ModelAmount
 }
 
 /** The state shared by every model of one store. */

@@ -1,26 +1,19 @@
-import type {
-  Clock,
-  Policy,
-  QuotaStatus,
-  ResetOptions,
-  Settings,
-  Subject,
-  SubjectSettings,
-  Violation,
-} from '@scoregw/quota'
+import type { Clock, Policy, QuotaStatus, Refusal, Settings, Subject, SubjectSettings } from '@scoregw/quota'
+import type { ModelNumbers } from './effective-limit.ts'
 import {
   type CellsOf,
   enforcedSlots,
   enforcedWindows,
-  keyOf,
   type ModelCalendar,
   type ModelCell,
   ModelCells,
-  operationOf,
 } from './model-cells.ts'
+import { isFree, type ModelCost, named, operationOf, priceOf, shown, whole } from './model-costs.ts'
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
-import { endingAs, type ModelDecision, ModelSight, refusalOf, withHeld } from './model-decision.ts'
-import { ModelDocuments } from './model-documents.ts'
+import { byName, endingAs, type ModelDecision, ModelSight, refusalOf, refusedBy, withHeld } from './model-decision.ts'
+import { type ModelChange, ModelDocuments } from './model-documents.ts'
+import { counterOf, isSubjectOf, keyOf, layerOf, ownerOf, ownLayer } from './model-names.ts'
+import type { ModelCharge, ModelCosts } from './model-records.ts'
 import type {
   ModelAnswer,
   ModelCommit,
@@ -35,8 +28,8 @@ interface Handle {
   /** The model that made it, and settles it. */
   readonly engine: QuotaModel
   readonly request: ModelReserveRequest
-  readonly tokens: number
-  readonly starts: ReadonlyMap<string, number>
+  readonly costs: ModelCosts
+  readonly charged: Readonly<Record<string, ModelCharge>>
   readonly id: ModelId | undefined
   readonly isHold: boolean
   /** The result of its settlement. */
@@ -54,10 +47,18 @@ interface Shared {
   holders: number
 }
 
-/** The unit that policies of random histories count. */
-const TOKENS = 'tokens'
+/** How one decision is made. */
+interface Deciding {
+  readonly costs: ModelCosts
+  readonly slot: boolean
+  /** Charges, or only reads. */
+  readonly take: (cells: readonly ModelCell[]) => Pick<ModelTaken, 'outcome' | 'charged'>
+  readonly kind: 'take' | 'peek' | 'growth'
+  /** Whether counters are used even if it costs nothing. */
+  readonly alwaysUseStore?: boolean
+}
 
-const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
+const NOTHING = { outcome: 'admitted', charged: {} } as const
 
 /**
  * A reference model of an engine with its store, written as plainly as possible: one object per window, nothing packed,
@@ -91,11 +92,11 @@ export class QuotaModel {
 
   /** The names of all plans, in the policy and in the settings. */
   get plans(): readonly string[] {
-    return [...Object.keys(this.policy.plans ?? {}), ...Object.keys(this.settings.plans)]
+    return [...Object.keys(this.policy.plans), ...Object.keys(this.settings.plans)]
   }
 
-  /** Replaces members of the settings. */
-  updateSettings(change: Partial<Settings>): void {
+  /** Replaces members of the settings. In objects by name, only the names that are there. */
+  updateSettings(change: ModelChange): void {
     this.#shared.documents.update(this.policy, change)
   }
 
@@ -110,43 +111,71 @@ export class QuotaModel {
   }
 
   consume(request: ModelRequest): ModelDecision {
-    return this.#decide(request, (cells, cost) => this.#take(cells, cost))[0]
+    const [costs, slot] = [this.#costsOf(request), this.takesSlot(request.operation)]
+    const take = (cells: readonly ModelCell[]) => this.#now().take({ costs, windows: enforcedWindows(cells) })
+    return this.#decide(request, { kind: 'take', costs, slot, take })[0]
   }
 
   peek(request: ModelRequest): ModelDecision {
-    return this.#decide(request, (cells, cost) => {
-      const slots = this.takesSlot(request.operation) ? enforcedSlots(cells) : []
+    const [costs, slot] = [this.#costsOf(request), this.takesSlot(request.operation)]
+    const take = (cells: readonly ModelCell[]) => {
       const { counters } = this.#shared
-      const hasSlots = slots.every(({ name, limit }) => counters.slotsTaken(name) + 1 <= limit)
-      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), { [TOKENS]: cost })
-      return { outcome: isAdmitted ? 'admitted' : 'refused', charged: {} }
-    })[0]
+      const hasSlots = enforcedSlots(cells).every(({ name, limit }) => counters.slotsTaken(name) + 1 <= limit)
+      const isAdmitted = hasSlots && counters.fits(enforcedWindows(cells), costs)
+      return { outcome: isAdmitted ? ('admitted' as const) : ('refused' as const), charged: {} }
+    }
+    return this.#decide(request, { kind: 'peek', costs, slot, take })[0]
   }
 
-  /** Reserves tokens, with an id if one is given. Each call is a separate holder. */
+  /** Reserves, with an id if one is given. Each call is a separate holder. */
   reserve(request: ModelReserveRequest): ModelReservation {
-    const { operation, id: text, ttlMs } = request
+    const { operation, id: text, ttlMs, subject } = request
     const slot = this.takesSlot(operation)
     const isHold = ttlMs !== undefined || slot
     this.#shared.holders++
     const id = text === undefined && !isHold ? undefined : this.#idOf(request, String(this.#shared.holders))
-    const [decision, taken] = this.#decide(
-      request,
-      (cells, cost) => this.#take(cells, cost, id, isHold ? request : undefined),
-      id !== undefined,
-    )
-    const { outcome, charged, endsAt } = taken
+    const costs = this.#costsOf(request)
+    let endsAt: number | undefined
+    const take = (cells: readonly ModelCell[]): ModelTaken => {
+      const slots = slot ? enforcedSlots(cells) : []
+      const terms = { ttlMs: ttlMs ?? this.#shared.holdTtlMs, maxHolds: Number.POSITIVE_INFINITY, slots }
+      const hold = isHold ? { ...terms, owner: ownerOf(this.policy, subject) } : undefined
+      const taken = this.#now().take({ costs, windows: enforcedWindows(cells), id, hold })
+      endsAt = taken.endsAt
+      return taken
+    }
+    const [decision, taken] = this.#decide(request, {
+      kind: 'take',
+      costs,
+      slot,
+      take,
+      alwaysUseStore: id !== undefined,
+    })
+    const { outcome, charged } = taken
     if (outcome === 'too_many_holds') throw new RangeError('the model binds nobody to a number of holds')
     if (outcome === 'refused') return { status: 'refused', decision }
     if (outcome !== 'admitted') return { status: outcome }
     const reservation: ModelReservation = { status: 'reserved', decision, endsAt }
-    const starts = new Map(Object.entries(charged).map(([name, { startedAt }]) => [name, startedAt]))
-    this.#shared.handles.set(reservation, { engine: this, request, tokens: decision.cost, starts, id, isHold })
+    this.#shared.handles.set(reservation, { engine: this, request, costs, charged, id, isHold })
     return reservation
   }
 
+  /** Continues a hold that any model of the same state reserved. */
+  resume(reservation: ModelReservation): ModelAnswer<ModelReservation> {
+    const { request, costs, charged, id } = this.#handle(reservation)
+    if (id === undefined) throw new RangeError('not a hold')
+    if (!Object.hasOwn(this.policy.operations, request.operation)) return { code: 'invalid_token' }
+    if (!isSubjectOf(this.policy, request.subject)) return { code: 'invalid_subject' }
+    const own = { ...this.#idOf(request, id.holder), holder: id.holder, use: id.use }
+    const { outcome } = this.#now().extend(own, 0)
+    if (outcome === 'unknown') return { code: 'reservation_expired' }
+    const resumed: ModelReservation = { status: 'resumed' }
+    this.#shared.handles.set(resumed, { engine: this, request, costs, charged, id: own, isHold: true })
+    return { value: resumed }
+  }
+
   /** Commits a reservation. Later calls return the first result. */
-  commit(reservation: ModelReservation, actual?: number): ModelAnswer<ModelCommit> {
+  commit(reservation: ModelReservation, actual?: ModelCost): ModelAnswer<ModelCommit> {
     return this.#settle(reservation, 'committed', actual)
   }
 
@@ -165,44 +194,36 @@ export class QuotaModel {
   }
 
   /** Grows a hold, if it fits. */
-  add(reservation: ModelReservation, tokens: number): ModelAnswer<ModelDecision> {
+  add(reservation: ModelReservation, cost: ModelCost): ModelAnswer<ModelDecision> {
     const { engine, request, id, isHold } = this.#handle(reservation)
-    return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, tokens)
+    return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, cost)
   }
 
   /** The subject's open holds, by expiry. */
-  holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
-    const open = this.#now().open(this.#ownerOf(subject))
-    return open.map(([, { costs }, endsAt]) => ({ tokens: costs[TOKENS] ?? 0, endsAt }))
+  holds(subject: Subject): readonly { readonly cost: ReturnType<typeof shown>; readonly endsAt: number }[] {
+    const open = this.#now().open(ownerOf(this.policy, subject))
+    return open.map(([, { costs }, endsAt]) => ({ cost: shown(this.policy, costs), endsAt }))
   }
 
-  reset(subject: Subject, { layer, category }: ResetOptions = {}): void {
-    const counters = this.#now()
-    for (const each of this.policy.layers) {
-      if (layer === undefined ? each.shared : each.name !== layer) continue
-      for (const name of this.policy.categories) {
-        if (category !== undefined && category !== name) continue
-        for (const window of this.#cells.windowNames(each, { subject, category: name })) counters.windows.close(window)
-      }
+  /** Resets limits by name; without names, every limit of the subject's own. Slots stay taken. */
+  reset(subject: Subject, limits?: readonly string[]): void {
+    for (const rule of this.policy.limits) {
+      const layer = layerOf(this.policy, rule)
+      const isMeant = limits === undefined ? !layer.shared : limits.includes(rule.name)
+      if (isMeant && keyOf(layer, subject) !== null) this.#now().windows.close(counterOf(layer, subject, rule))
     }
   }
 
-  status(subject: Subject, plan?: string): QuotaStatus {
+  status(subject: Subject, plan?: string, limits?: ModelNumbers): QuotaStatus {
     const { clock } = this.#now()
-    const own = this.policy.layers.find(({ shared }) => !shared)?.name
-    const open = this.#now()
-      .open(this.#ownerOf(subject))
-      .map(([, record]) => record)
-    const windows = this.policy.categories.map((category) => {
-      const cells = this.#cells.of({ subject, category, plan })
-      const shown = this.#sight.show(cells)
-      return [category, withHeld(shown, cells, open, own)] as const
-    })
+    const open = this.#now().open(ownerOf(this.policy, subject))
+    const records = open.map(([, record]) => record)
+    const cells = this.#cells.of({ subject, plan, limits })
     return {
       subject,
       now: clock.now(),
       settingsVersion: this.#shared.documents.version,
-      windows: Object.fromEntries(windows),
+      limits: byName(withHeld(this.#sight.show(cells), cells, records, ownLayer(this.policy, subject).name)),
     }
   }
 
@@ -236,131 +257,117 @@ export class QuotaModel {
     return handle
   }
 
-  #settle(reservation: ModelReservation, as: 'committed' | 'cancelled', actual?: number): ModelAnswer<ModelCommit> {
+  #settle(reservation: ModelReservation, as: 'committed' | 'cancelled', actual?: ModelCost): ModelAnswer<ModelCommit> {
     const handle = this.#shared.handles.get(reservation)
-    if (handle === undefined) return { value: NOTHING }
-    const isAbove = !handle.isHold && as === 'committed' && (actual ?? 0) > handle.tokens
-    if (isAbove) return { code: 'commit_above_reservation' }
+    if (handle === undefined) return { value: this.#committed({}) }
+    const { engine, isHold, costs } = handle
+    const given = actual === undefined ? {} : named(this.policy, actual)
+    const isAbove = Object.entries(given).some(([unit, amount]) => amount > (costs[unit] ?? 0))
+    if (!isHold && as === 'committed' && isAbove) return { code: 'commit_above_reservation' }
     if (handle.settled !== undefined) return { value: handle.settled }
-    const answer = handle.isHold ? handle.engine.#settleHold(handle, as, actual) : this.#settlePlain(handle, as, actual)
+    const answer = isHold ? engine.#settleHold(handle, as, given) : engine.#settlePlain(handle, as, given)
     if ('value' in answer) handle.settled = answer.value
     return answer
   }
 
-  #settlePlain(
-    { tokens, id, starts }: Handle,
-    as: 'committed' | 'cancelled',
-    actual = tokens,
-  ): ModelAnswer<ModelCommit> {
-    const spent = as === 'cancelled' ? 0 : actual
-    const counters = this.#now()
-    // With nothing to refund, the engine doesn't call the store.
-    const isSettledInStore = as === 'cancelled' || spent < tokens
-    if (isSettledInStore && (id === undefined || counters.settleId(id, as)))
-      for (const [name, startedAt] of starts) counters.windows.refund(name, startedAt, tokens - spent)
-    return { value: { charged: spent, uncharged: 0 } }
+  #committed(charged: ModelCosts = {}, uncharged: ModelCosts = {}): ModelCommit {
+    return { charged: shown(this.policy, charged), uncharged: shown(this.policy, uncharged) }
   }
 
-  #settleHold({ request, id }: Handle, as: 'committed' | 'cancelled', actual?: number): ModelAnswer<ModelCommit> {
+  #settlePlain(
+    { costs, id, charged }: Handle,
+    as: 'committed' | 'cancelled',
+    actual: ModelCosts,
+  ): ModelAnswer<ModelCommit> {
+    const spent = as === 'cancelled' ? whole(this.policy) : whole(this.policy, actual, costs)
+    const left = (unit: string): number => (costs[unit] ?? 0) - (spent[unit] ?? 0)
+    const counters = this.#now()
+    // With nothing to refund, the engine doesn't call the store.
+    const isSettledInStore = as === 'cancelled' || Object.keys(costs).some((unit) => left(unit) > 0)
+    if (isSettledInStore && (id === undefined || counters.settleId(id, as)))
+      for (const [name, { startedAt, unit }] of Object.entries(charged))
+        counters.windows.refund(name, startedAt, left(unit))
+    return { value: this.#committed(spent) }
+  }
+
+  #settleHold({ request, id }: Handle, as: 'committed' | 'cancelled', actual: ModelCosts): ModelAnswer<ModelCommit> {
     if (id === undefined) throw new RangeError('a hold without an id')
-    const { overrun = 'refuse', maxOverrun = 0 } = operationOf(this.policy, request.operation)
-    const windows = enforcedWindows(this.#cells.of(this.#cellsOf(request)))
+    const { overrun = 'refuse', maxOverrun } = operationOf(this.policy, request.operation)
     const settled = this.#now().settleHold(id, {
       as,
-      actual: actual === undefined ? {} : { [TOKENS]: actual },
+      actual,
       overrun,
-      maxOverrun: { [TOKENS]: maxOverrun },
-      windows,
+      maxOverrun: whole(this.policy, maxOverrun),
+      windows: enforcedWindows(this.#cells.of(cellsOf(request))),
     })
-    if (as === 'cancelled') return { value: NOTHING }
+    if (as === 'cancelled') return { value: this.#committed() }
     if (settled.outcome === 'above') return { code: 'commit_above_reservation' }
     if (settled.outcome === 'cancelled') return { code: 'reservation_cancelled' }
     if (settled.outcome !== 'settled') return { code: 'reservation_expired' }
-    return { value: { charged: settled.charged?.[TOKENS] ?? 0, uncharged: settled.uncharged?.[TOKENS] ?? 0 } }
+    return { value: this.#committed(settled.charged, settled.uncharged) }
   }
 
-  #grow(id: ModelId, request: ModelReserveRequest, tokens: number): ModelAnswer<ModelDecision> {
+  #grow(id: ModelId, request: ModelReserveRequest, cost: ModelCost): ModelAnswer<ModelDecision> {
     let isOver = false
-    const [decision] = this.#decide(
-      { ...request, cost: tokens },
-      (cells) => {
-        const { outcome } = this.#now().grow(id, { [TOKENS]: tokens }, enforcedWindows(cells))
-        isOver = outcome !== 'held' && outcome !== 'refused'
-        return { outcome: outcome === 'refused' ? 'refused' : 'admitted', charged: {} }
-      },
-      true,
-      false,
-    )
+    const costs = whole(this.policy, cost)
+    const take = (cells: readonly ModelCell[]) => {
+      const { outcome } = this.#now().grow(id, costs, enforcedWindows(cells))
+      isOver = outcome !== 'held' && outcome !== 'refused'
+      return { outcome: outcome === 'refused' ? ('refused' as const) : ('admitted' as const), charged: {} }
+    }
+    const [decision] = this.#decide(request, { kind: 'growth', costs, slot: false, take, alwaysUseStore: true })
     return isOver ? { code: 'reservation_expired' } : { value: decision }
   }
 
-  #take(cells: readonly ModelCell[], cost: number, id?: ModelId, hold?: ModelReserveRequest): ModelTaken {
-    const terms = hold && {
-      owner: this.#ownerOf(hold.subject),
-      ttlMs: hold.ttlMs ?? this.#shared.holdTtlMs,
-      maxHolds: Number.POSITIVE_INFINITY,
-      slots: this.takesSlot(hold.operation) ? enforcedSlots(cells) : [],
-    }
-    return this.#now().take({ costs: { [TOKENS]: cost }, windows: enforcedWindows(cells), id, hold: terms })
-  }
-
-  /**
-   * Makes one decision. Returns it with the counters' reply.
-   *
-   * @param take whether to charge, or only to read
-   * @param alwaysUseStore whether to use the store even if the cost is 0
-   * @param slot whether it needs a slot
-   */
+  /** Makes one decision. Returns it with the counters' reply. */
   #decide(
     request: ModelRequest,
-    take: (cells: readonly ModelCell[], cost: number) => ModelTaken,
-    alwaysUseStore = false,
-    slot = this.takesSlot(request.operation),
-  ): [decision: ModelDecision, taken: ModelTaken] {
+    { kind, costs, slot, take, alwaysUseStore = false }: Deciding,
+  ): [decision: ModelDecision, taken: Pick<ModelTaken, 'outcome' | 'charged'>] {
     const { subject, operation } = request
-    const of = this.#cellsOf(request)
-    const cost = this.#costOf(request)
-    const { clock } = this.#now()
-    const base = {
-      subject,
-      operation,
-      category: of.category,
-      cost,
-      now: clock.now(),
-      settingsVersion: this.#shared.documents.version,
-    }
+    const of = cellsOf(request)
+    const now = this.#now().clock.now()
+    const settingsVersion = this.#shared.documents.version
+    const base = { subject, operation, cost: shown(this.policy, costs), now, settingsVersion }
     const cells = this.#cells.of(of)
-    if (cost === 0 && !alwaysUseStore && !slot) {
-      const windows = this.#sight.showUncounted(cells)
+    const needed = { costs, slot: slot && cells.some((cell) => cell.kind === 'concurrency') }
+    const uncounted = { shadowed: [], limits: byName(this.#sight.showUncounted(cells)) }
+    const blocking = kind === 'growth' ? [] : this.#sight.blocking(of, needed)
+    const [first] = blocking
+    if (first !== undefined) {
+      const members = { ...uncounted, ...refusedBy(blocking, first, now) }
       return [
-        { ...base, allowed: true, source: 'free', shadowed: [], windows },
-        { outcome: 'admitted', charged: {} },
+        { ...base, allowed: false, source: 'blocked', ...members },
+        { outcome: 'refused', charged: {} },
       ]
     }
-    const needed = { cost, slot }
-    const violations = this.#sight.violations(cells, needed, true)
-    const shadowed = this.#sight.violations(cells, needed, false)
-    const taken = take(cells, cost)
-    const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
-    // A peek charges nothing, so the bucket is as the violation saw it.
-    const isCharged = Object.keys(taken.charged).length > 0
-    const until = (violation: Violation): number | undefined => {
-      if (isCharged) return this.#sight.chargedUntil(cells, violation)
-      return violation.kind === 'bucket' ? violation.resetAt : undefined
+    if (isFree(costs) && !alwaysUseStore && !slot)
+      return [{ ...base, allowed: true, source: 'free', ...uncounted }, NOTHING]
+    const refusals = this.#sight.refusals(cells, needed, true)
+    const shadowed = this.#sight.refusals(cells, needed, false)
+    const taken = take(cells)
+    const limits = this.#sight.show(cells)
+    const common = { ...base, source: 'store' as const, limits: byName(limits) }
+    // A peek charges nothing, so the bucket is as the refusal saw it.
+    const until = (refusal: Refusal): number | undefined => {
+      if (kind !== 'peek') return this.#sight.chargedUntil(cells, refusal)
+      return refusal.kind === 'bucket' ? refusal.resetAt : undefined
     }
-    if (taken.outcome !== 'refused') return [{ ...endingAs(common, until), allowed: true }, taken]
-    const layers = this.policy.layers.map(({ name }) => name)
+    if (taken.outcome !== 'refused') {
+      return [{ ...common, shadowed: endingAs(shadowed, limits, until), allowed: true }, taken]
+    }
     const ends = this.#cells.endsOf(subject)
-    const roomAt = ends.length === 0 ? undefined : this.#sight.roomAt(ends, (at) => this.#cells.of(of, at), cost)
-    return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now, roomAt) }, taken]
+    const roomAt = ends.length === 0 ? undefined : this.#sight.roomAt(ends, (at) => this.#cells.of(of, at), needed)
+    const members = refusalOf(refusals, this.policy, now, roomAt)
+    return [{ ...common, shadowed, allowed: false, ...members }, taken]
   }
 
-  #cellsOf({ subject, operation, plan }: ModelRequest): CellsOf {
-    return { subject, category: operationOf(this.policy, operation).category, plan }
-  }
-
-  #costOf({ operation, cost }: ModelRequest): number {
-    return cost ?? this.settings.prices[operation] ?? operationOf(this.policy, operation).cost
+  #costsOf({ operation, cost }: ModelRequest): ModelCosts {
+    return whole(
+      this.policy,
+      cost,
+      priceOf(this.policy, this.settings.prices[operation] as ModelCost | undefined, operation),
+    )
   }
 
   /**
@@ -369,16 +376,13 @@ export class QuotaModel {
    */
   #idOf({ subject, operation, cost, id }: ModelReserveRequest, holder: string): ModelId {
     const text = id === undefined ? ['nonce', holder] : ['id', id]
-    const name = JSON.stringify([this.#ownerOf(subject), ...text])
+    const name = JSON.stringify([ownerOf(this.policy, subject), ...text])
     return { name, holder, use: JSON.stringify([operation, cost ?? null]), ttlMs: this.#shared.idTtlMs }
   }
+}
 
-  /** The owner of ids and holds: the first layer that isn't shared, and the subject's key there. */
-  #ownerOf(subject: Subject): string {
-    const first = this.policy.layers.find((layer) => !layer.shared)
-    if (first === undefined) throw new RangeError('a policy without a layer of its own')
-    return JSON.stringify([first.name, keyOf(first, subject)])
-  }
+function cellsOf({ subject, operation, plan, limits }: ModelRequest): CellsOf {
+  return { subject, operation, plan, limits }
 }
 
 function newShared(clock: Clock, { idTtlMs = 600_000, holdTtlMs = 60_000, calendar }: ModelOptions): Shared {

@@ -1,4 +1,4 @@
-import type { CalendarAnchor, CalendarWindow, SubjectAnchor } from '@scoregw/quota/store'
+import type { CalendarAnchor, CalendarWindow, SubjectAnchor } from '@scoregw/quota/internal'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict'
-import { createQuota, type Policy, type QuotaOptions } from '@scoregw/quota'
+import { createQuota, definePolicy, type Policy, type Quota, type QuotaOptions, type Subject } from '@scoregw/quota'
 import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, Probe, throwsCode } from './probe.ts'
 import { MIXED } from './table.ts'
 
+const LIMITS = {
+  own: { by: 'personal', limit: 100, per: '1h' },
+  all: { shared: 'site', limit: 100, per: '1h' },
+} as const
+
 /** A subject and the site have one window each. */
-export const ROLLING: Policy<'work'> = {
-  windows: [{ label: '1h', lengthMs: HOUR_MS }],
-  categories: ['read'],
-  layers: [PERSONAL, SITE],
-  operations: { work: { category: 'read', cost: 1 } },
-  base: { personal: { read: { '1h': 100 } }, site: { read: { '1h': 100 } } },
-}
+const operations = { work: {} }
+const ROLLING = definePolicy({ limits: LIMITS, operations })
 
 /** A policy that needs each ability. Holds are needed by a request, and sets by a schema. */
-const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds' | 'sets'>, Policy<'work'>>> = {
-  calendar: {
-    ...ROLLING,
-    windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
-    base: { personal: { read: { day: 100 } }, site: { read: { day: 100 } } },
-  },
-  bucket: { ...ROLLING, windows: [{ label: '1h', lengthMs: HOUR_MS, burst: 10 }] },
-  concurrency: {
-    ...ROLLING,
-    concurrency: { label: 'running', operations: ['work'] },
-    base: { ...ROLLING.base, personal: { read: { '1h': 100, running: 2 } } },
-  },
-  'shared-concurrency': {
-    ...ROLLING,
-    concurrency: { label: 'running', operations: ['work'] },
-    base: { ...ROLLING.base, site: { read: { '1h': 100, running: 2 } } },
-  },
-  fit: { ...ROLLING, operations: { work: { category: 'read', cost: 1, overrun: 'fit', maxOverrun: 5 } } },
+const POLICIES = {
+  calendar: definePolicy({
+    limits: { ...LIMITS, daily: { by: 'personal', limit: 100, every: 'day', timeZone: 'UTC' } },
+    operations,
+  }),
+  bucket: definePolicy({ limits: { ...LIMITS, own: { ...LIMITS.own, burst: 10 } }, operations }),
+  concurrency: definePolicy({ limits: { ...LIMITS, running: { by: 'personal', concurrency: 2 } }, operations }),
+  'shared-concurrency': definePolicy({
+    limits: { ...LIMITS, running: { shared: 'site', concurrency: 2 } },
+    operations,
+  }),
+  fit: definePolicy({ limits: LIMITS, operations: { work: { overrun: 'fit', maxOverrun: 5 } } }),
 }
 
 const calendar: QuotaOptions['calendar'] = {
   isTimeZone: () => true,
   periods: (_, at) => [at, at + HOUR_MS, at + 2 * HOUR_MS],
+}
+
+/** What a subject has used, by limit. */
+export async function usedBy(quota: Quota, subject: Subject): Promise<Record<string, number | undefined>> {
+  const { limits } = await quota.status(subject)
+  return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit?.used]))
 }
 
 /** Checks that an engine on a store without an ability refuses before it charges anything, or that the store does. */
@@ -46,18 +46,14 @@ async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Pr
     return
   }
   if (ability !== 'holds') {
-    const policy = POLICIES[ability]
+    const policy: Policy = POLICIES[ability]
     await throwsCode(() => createQuota({ policy, store, clock, calendar }), 'store_unsupported')
     return
   }
   const quota = createQuota({ policy: ROLLING, store, clock })
   const request = { subject: 'u', operation: 'work', ttlMs: 60_000 } as const
   await throwsCode(() => quota.reserve(request), 'holds_unsupported')
-  const { windows } = await quota.status('u')
-  assert.deepEqual(
-    windows.read?.map(({ used }) => used),
-    [0, 0],
-  )
+  assert.deepEqual(await usedBy(quota, 'u'), { own: 0, all: 0 })
 }
 
 const ABILITIES: readonly Need[] = ['holds', 'calendar', 'bucket', 'concurrency', 'shared-concurrency', 'fit', 'sets']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createQuota } from '@scoregw/quota'
+import { createQuota, definePolicy } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
-import { ROLLING } from './abilities.ts'
+import { usedBy } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 
@@ -25,9 +25,25 @@ async function filled(store: QuotaStore): Promise<Probe> {
   return probe
 }
 
-function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed') {
-  const policy = { ...ROLLING, layers: TWO_LAYERS.layers }
-  return createQuota({ policy, store, clock, failurePolicy: { read: failurePolicy } })
+const SHARED_FIRST = definePolicy({
+  limits: {
+    all: { shared: 'site', limit: 100, per: '1h' },
+    own: { by: 'personal', limit: 100, per: '1h' },
+  },
+  operations: { work: {} },
+})
+
+/** An engine on a store with room for three subjects, who have one request each. */
+async function fullEngine({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed') {
+  const quota = createQuota({
+    policy: SHARED_FIRST,
+    store,
+    clock,
+    failurePolicy: { work: failurePolicy },
+    logger: false,
+  })
+  for (const subject of ['a', 'b', 'c']) await quota.consume({ subject, operation: 'work' })
+  return quota
 }
 
 /** Cases for a store with room for three subjects. */
@@ -62,21 +78,15 @@ export const BOUND_CASES: readonly ConformanceCase[] = [
     await throwsCode(() => probe.take(1, { subject: 'g' }), 'store_full')
   }),
   boundCase("a full store isn't a refusal: the failure policy closed gives quota_unavailable", async (context) => {
-    await filled(context.store)
-    const quota = engineOn(context, 'closed')
+    const quota = await fullEngine(context, 'closed')
     const error = await throwsCode(() => quota.consume({ subject: 'new', operation: 'work' }), 'quota_unavailable')
     assert.equal((error.cause as { code?: unknown }).code, 'store_full')
     assert.equal((await quota.consume({ subject: 'a', operation: 'work' })).allowed, true)
   }),
   boundCase('a full store with the failure policy open admits without counting', async (context) => {
-    await filled(context.store)
-    const quota = engineOn(context, 'open')
+    const quota = await fullEngine(context, 'open')
     const decision = await quota.consume({ subject: 'new', operation: 'work' })
     assert.deepEqual([decision.allowed, decision.source], [true, 'fallback'])
-    const { windows } = await quota.status('new')
-    assert.deepEqual(
-      windows.read?.map(({ used }) => used),
-      [3, 0],
-    )
+    assert.deepEqual(await usedBy(quota, 'new'), { all: 3, own: 0 })
   }),
 ]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type CalendarWindow, cellsIn, inRowOrder, windowCell } from '@scoregw/quota/store'
+import { type CalendarWindow, cellsIn, inRowOrder, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import {

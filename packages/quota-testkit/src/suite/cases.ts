@@ -9,6 +9,7 @@ import { EDIT_CASES } from './edit-cases.ts'
 import { ENGINE_CASES } from './engine-cases.ts'
 import { ENGINE_EDIT_CASES } from './engine-edit-cases.ts'
 import { ENGINE_KIND_CASES } from './engine-kind-cases.ts'
+import { ENGINE_NAME_CASES } from './engine-name-cases.ts'
 import { ENGINE_UNIT_CASES } from './engine-unit-cases.ts'
 import type { ConformanceCase } from './harness.ts'
 import { HOLD_CASES } from './hold-cases.ts'
@@ -54,4 +55,5 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...ENGINE_EDIT_CASES,
   ...ENGINE_KIND_CASES,
   ...ENGINE_UNIT_CASES,
+  ...ENGINE_NAME_CASES,
 ]

@@ -1,4 +1,4 @@
-import type { FactorStore, OutcomeStore } from '@scoregw/quota/store'
+import type { FactorStore, OutcomeStore } from '@scoregw/quota/adaptive'
 import { CONFORMANCE_CASES } from './cases.ts'
 import { FACTOR_STORE_CASES } from './factor-cases.ts'
 import { runCase, type StoreFactory } from './harness.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RollingWindow } from '@scoregw/quota/store'
+import type { RollingWindow } from '@scoregw/quota/internal'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { type Manner, Parties, SUBJECT } from './parties.ts'
 import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'

@@ -2,48 +2,59 @@ import assert from 'node:assert/strict'
 import {
   createQuota,
   type Decision,
-  defaultPolicy,
   isSyncQuota,
   memorySettings,
   type Policy,
+  parsePolicy,
   type Quota,
 } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, throwsCode } from './probe.ts'
 
-const limits = (read: number, write: number) => ({
-  read: { '1h': read, '5h': 2 * read, '1d': 4 * read },
-  write: { '1h': write, '5h': 2 * write, '1d': 4 * write },
-})
+const LENGTHS = { '1h': 1, '5h': 2, '1d': 4 } as const
 
-function policyOf(personal: number, site: number): Policy<'look' | 'load' | 'save' | 'ping'> {
-  return defaultPolicy({
+/** Limits of each subject for reads and writes, and of the site for both, because leases are of whole rows. */
+function policyOf(personal: number, site: number): Policy {
+  const limitsOf = (name: string, limit: number, members: object) =>
+    Object.entries(LENGTHS).map(
+      ([per, times]) => [`${name}-${per}`, { ...members, per, limit: times * limit }] as const,
+    )
+  const limits = [
+    ...limitsOf('read', personal, { by: 'personal', for: 'read' }),
+    ...limitsOf('write', personal, { by: 'personal', for: 'write' }),
+    ...limitsOf('site', site, { shared: 'site' }),
+  ]
+  return parsePolicy({
+    limits: Object.fromEntries(limits),
+    titles: { personal: 'Personal' },
     operations: {
-      look: { category: 'read', cost: 1 },
+      look: { category: 'read' },
       load: { category: 'read', cost: 4 },
       save: { category: 'write', cost: 15 },
-      ping: { category: 'read', cost: 0 },
+      ping: { category: 'read', cost: 0, free: true },
     },
-    base: { personal: limits(personal, personal), site: limits(site, site) },
   })
 }
 
-function engineOn({ store, clock }: CaseContext, personal = 20, site = 100): Quota<'look' | 'load' | 'save' | 'ping'> {
-  return createQuota({ policy: policyOf(personal, site), store, clock })
+function engineOn({ store, clock }: CaseContext, personal = 20, site = 100): Quota {
+  return createQuota({ policy: policyOf(personal, site), store, clock, logger: false })
 }
 
 /** Two engines in two processes, with the same counters and settings. */
 function twoEngines(context: CaseContext) {
   const settingsStore = memorySettings()
   const make = (store = context.store) =>
-    createQuota({ policy: policyOf(20, 100), store, settingsStore, clock: context.clock })
+    createQuota({ policy: policyOf(20, 100), store, settingsStore, clock: context.clock, logger: false })
   return [make(), make(context.peer)] as const
 }
 
 async function used(quota: Quota, subject = 'u', category = 'read'): Promise<number[]> {
-  const { windows } = await quota.status(subject)
-  return (windows[category] ?? []).map((window) => window.used)
+  const { limits } = await quota.status(subject)
+  const ofCategory = Object.values(limits).filter(
+    (limit) => limit?.name.startsWith(category) || limit?.shared === 'site',
+  )
+  return ofCategory.map((limit) => limit?.used ?? -1)
 }
 
 function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
@@ -54,21 +65,21 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
 
 /** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
-  plainCase('engine: a refusal lists every refusing window and the retry time', async (context) => {
+  plainCase('engine: a refusal lists every refusing limit and the retry time', async (context) => {
     const quota = engineOn(context, 20, 30)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     await context.advance(500)
     const decision = refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 11 }))
     const start = decision.now - 500
     assert.deepEqual(
-      decision.violations.map(({ layer, window, used: tokens, resetAt }) => [layer, window, tokens, resetAt]),
+      decision.refusals.map(({ name, used: tokens, resetAt }) => [name, tokens, resetAt]),
       [
-        ['personal', '1h', 20, start + HOUR_MS],
-        ['site', '1h', 20, start + HOUR_MS],
+        ['read-1h', 20, start + HOUR_MS],
+        ['site-1h', 20, start + HOUR_MS],
       ],
     )
-    const { binding, retryable, retryAfterMs, retryAfterSeconds } = decision
-    assert.equal(binding.layer, 'personal')
+    const { refusedBy, retryable, retryAfterMs, retryAfterSeconds } = decision
+    assert.deepEqual([refusedBy.by, refusedBy.title], ['personal', 'Personal'])
     assert.deepEqual([retryable, retryAfterSeconds, retryAfterMs], [true, 3_600, HOUR_MS - 500])
   }),
   plainCase('engine: a request is refused before Retry-After and admitted at it', async (context) => {
@@ -79,10 +90,10 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await context.advance(1)
     const request = { subject: 'u', operation: 'look', cost: 5 } as const
     const decision = refusal(await quota.consume(request))
-    assert.equal(decision.binding.window, '5h')
+    assert.equal(decision.refusedBy.name, 'read-5h')
     await context.advance(decision.resetAt - decision.now - 1)
     refusal(await quota.consume(request))
-    await context.advance(decision.now + decision.retryAfterSeconds * 1_000 - context.clock.now())
+    await context.advance(decision.now + Number(decision.retryAfterSeconds) * 1_000 - context.clock.now())
     assert.equal((await quota.consume(request)).allowed, true)
   }),
   plainCase('engine: peek() returns what consume() would and changes nothing', async (context) => {
@@ -92,8 +103,8 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     const foreseen = refusal(await quota.peek({ subject: 'u', operation: 'load' }))
     const real = refusal(await quota.consume({ subject: 'u', operation: 'load' }))
-    assert.deepEqual(foreseen.violations, real.violations)
-    assert.deepEqual(foreseen.windows, real.windows)
+    assert.deepEqual(foreseen.refusals, real.refusals)
+    assert.deepEqual(foreseen.limits, real.limits)
   }),
   plainCase('engine: a free request is admitted and changes nothing, even with nothing left', async (context) => {
     const quota = engineOn(context)
@@ -107,14 +118,14 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
   }),
   plainCase('engine: a disabled site and a subject that bypasses it leave the site uncharged', async (context) => {
     const quota = engineOn(context, 20, 20)
-    await quota.subjects.set('vip', { bypass: ['site'] })
+    await quota.subjects.set('vip', { bypass: { site: true } })
     await quota.consume({ subject: 'vip', operation: 'look', cost: 20 })
     assert.deepEqual(await used(quota, 'vip'), [20, 20, 20])
     assert.deepEqual(await used(quota, 'u'), [0, 0, 0, 0, 0, 0])
-    await quota.settings.update({ layers: { site: { enabled: false } } })
+    await quota.settings.update({ shared: { site: { enabled: false } } })
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-    await quota.settings.update({ layers: { site: { enabled: true } } })
+    await quota.settings.update({ shared: { site: { enabled: true } } })
     assert.deepEqual(await used(quota, 'u'), [20, 20, 20, 0, 0, 0])
   }),
   plainCase('engine: a reservation is committed for less or cancelled', async (context) => {
@@ -165,19 +176,21 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     assert.equal((await one.consume({ subject: 'u', operation: 'look' })).allowed, true)
     assert.deepEqual(await used(two), [21, 21, 21, 21, 21, 21])
   }),
-  plainCase('engine: a reset closes non-shared layers, and the site only when it is named', async (context) => {
-    const quota = engineOn(context)
-    await quota.consume({ subject: 'u', operation: 'load' })
-    await quota.consume({ subject: 'u', operation: 'save' })
-    await quota.reset('u', { category: 'read' })
-    assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
-    assert.deepEqual(await used(quota, 'u', 'write'), [15, 15, 15, 15, 15, 15])
-    await quota.reset('u')
-    await quota.reset('u', { layer: 'site', category: 'write' })
-    assert.deepEqual(await used(quota, 'u', 'write'), [0, 0, 0, 0, 0, 0])
-    assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 4, 4, 4])
-    await throwsCode(() => quota.reset('u', { layer: 'nowhere' }), 'invalid_reset')
-  }),
+  plainCase(
+    'engine: a reset resets limits of the subject’s own, and shared ones only when they are named',
+    async (context) => {
+      const quota = engineOn(context)
+      await quota.consume({ subject: 'u', operation: 'load' })
+      await quota.consume({ subject: 'u', operation: 'save' })
+      await quota.reset('u', { limits: ['read-1h', 'read-5h', 'read-1d'] })
+      assert.deepEqual(await used(quota, 'u', 'read'), [0, 0, 0, 19, 19, 19])
+      assert.deepEqual(await used(quota, 'u', 'write'), [15, 15, 15, 19, 19, 19])
+      await quota.reset('u')
+      await quota.reset('u', { limits: ['site-1h', 'site-1d'] })
+      assert.deepEqual(await used(quota, 'u', 'write'), [0, 0, 0, 0, 19, 0])
+      await throwsCode(() => quota.reset('u', { limits: ['nowhere'] }), 'invalid_reset')
+    },
+  ),
   {
     name: 'engine: the Sync calls are available on a synchronous store',
     needs: 'sync',
@@ -187,10 +200,9 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.ok(isSyncQuota(quota), 'an engine whose stores answer at once has the Sync calls')
       assert.equal(quota.consumeSync({ subject: 'u', operation: 'load' }).allowed, true)
       quota.reserveSync({ subject: 'u', operation: 'load' }).cancel()
-      const { windows } = quota.statusSync('u')
       assert.deepEqual(
-        windows.read?.map((window) => window.used),
-        [4, 4, 4, 4, 4, 4],
+        Object.values(quota.statusSync('u').limits).map((limit) => limit?.used),
+        [4, 4, 4, 0, 0, 0, 4, 4, 4],
       )
     },
     async without(context) {

@@ -1,42 +1,43 @@
 import assert from 'node:assert/strict'
-import { createQuota, defaultPolicy, type LimitTable, memorySettings, type Policy, type Quota } from '@scoregw/quota'
+import { createQuota, memorySettings, type Policy, parsePolicy, type Quota } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { throwsCode } from './probe.ts'
 
-const BEFORE: Policy = defaultPolicy({
-  operations: { load: { category: 'read', cost: 4 }, ping: { category: 'read', cost: 0 } },
-})
+const NUMBERS = { '10m': 20, '1h': 120, '5h': 400, '1d': 1_200 } as const
 
-function withLimit(base: LimitTable, label: string, limit: number): LimitTable {
-  const each = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
-    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
-  return each(base, (layer) => each(layer, (category) => ({ [label]: limit, ...category })))
+/** Limits of each subject and of the site. */
+function policyOf(layers: readonly string[], lengths: readonly (keyof typeof NUMBERS)[], titles: object): Policy {
+  const limits = layers.flatMap((layer) =>
+    lengths.map((per) => {
+      const whose = layer === 'site' ? { shared: layer } : { by: layer }
+      return [`${layer}-${per}`, { ...whose, limit: (layer === 'site' ? 25 : 1) * NUMBERS[per], per }] as const
+    }),
+  )
+  const operations = { load: { cost: 4 }, ping: { cost: 0, free: true } }
+  return parsePolicy({ limits: Object.fromEntries(limits), operations, titles })
 }
 
-/** One more window, one more name for people, a different order. Existing counters must stay. */
-const AFTER: Policy = {
-  ...BEFORE,
-  windows: [{ label: '10m', lengthMs: 600_000 }, ...[...BEFORE.windows].reverse()],
-  layers: [...BEFORE.layers].reverse().map((layer) => ({ ...layer, scope: `The ${layer.name}` })),
-  categories: [...BEFORE.categories].reverse(),
-  base: withLimit(BEFORE.base, '10m', 20),
-}
+const BEFORE = policyOf(['personal', 'site'], ['1h', '5h', '1d'], {})
+
+/** One more limit, other names for people, a different order. Existing counters must stay. */
+const AFTER = policyOf(['site', 'personal'], ['10m', '1d', '5h', '1h'], { personal: 'Own', site: 'The site' })
 
 /** Two processes of a rolling deployment: the same counters and settings, two policies. */
 function twoEngines({ store, peer, clock }: CaseContext): readonly [before: Quota, after: Quota] {
   const settingsStore = memorySettings()
   return [
-    createQuota({ policy: BEFORE, store, settingsStore, clock }),
-    createQuota({ policy: AFTER, store: peer, settingsStore, clock }),
+    createQuota({ policy: BEFORE, store, settingsStore, clock, logger: false }),
+    createQuota({ policy: AFTER, store: peer, settingsStore, clock, logger: false }),
   ]
 }
 
-/** Returns `[limit, used]` of a subject's own windows by label. */
+/** Returns `[limit, used]` of a subject's own limits by length. */
 async function own(quota: Quota): Promise<Record<string, readonly [limit: unknown, used: number]>> {
-  const { windows } = await quota.status('u')
-  const personal = (windows.read ?? []).filter(({ layer }) => layer === 'personal')
-  return Object.fromEntries(personal.map(({ window, limit, used }) => [window, [limit, used] as const]))
+  const limits = Object.values((await quota.status('u')).limits).filter((limit) => limit?.by === 'personal')
+  return Object.fromEntries(
+    limits.map((limit) => [limit?.name.replace('personal-', ''), [limit?.limit, limit?.used ?? -1] as const]),
+  )
 }
 
 async function admittedOf(quota: Quota, calls: number): Promise<number> {
@@ -73,9 +74,9 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
       await throwsCode(() => one.reserve({ subject: 'u', operation: 'ping', id: 'free' }), 'quota_unavailable')
     },
   },
-  plainCase('engine: settings stored by one policy leave no window of another without a limit', async (context) => {
+  plainCase('engine: settings stored by one policy leave no limit of another without a number', async (context) => {
     const [before, after] = twoEngines(context)
-    await before.settings.update({ mode: 'lenient', base: { personal: { read: { '1h': 40 } } } })
+    await before.settings.update({ mode: 'lenient', limits: { 'personal-1h': 40 } })
     assert.deepEqual(await own(after), { '10m': [30, 0], '1d': [1_800, 0], '5h': [600, 0], '1h': [60, 0] })
     assert.equal(await admittedOf(after, 10), 7)
     assert.equal(await admittedOf(before, 20), 8)
@@ -84,11 +85,11 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
   }),
   plainCase('engine: a policy that changes settings keeps names that it doesn’t have', async (context) => {
     const [before, after] = twoEngines(context)
-    await after.settings.update({ base: { personal: { read: { '10m': 8 } } } })
+    await after.settings.update({ limits: { 'personal-10m': 8 } })
     await before.settings.update({ mode: 'lenient' })
     await before.settings.replace({ ...(await plain(before)), mode: 'normal' })
     assert.deepEqual((await own(after))['10m'], [8, 0])
-    await throwsCode(() => before.settings.update({ base: { personal: { read: { '10m': 9 } } } }), 'invalid_settings')
+    await throwsCode(() => before.settings.update({ limits: { 'personal-10m': 9 } }), 'invalid_settings')
     assert.equal(await admittedOf(after, 5), 2)
   }),
 ]

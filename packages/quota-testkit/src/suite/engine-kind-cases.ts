@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
-import { createQuota, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
+import {
+  createQuota,
+  definePolicy,
+  type HeldReservation,
+  type Policy,
+  type Quota,
+  type Reservation,
+} from '@scoregw/quota'
 import { utcCalendar } from '../model/utc-calendar.ts'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
-import { DAY_MS, HOUR_MS, PERSONAL, SITE, throwsCode } from './probe.ts'
+import { DAY_MS, throwsCode } from './probe.ts'
 
-const LIMITS = { '1h': 10, running: 2 }
+const LIMITS = {
+  hourly: { by: 'personal', limit: 10, per: '1h' },
+  all: { shared: 'site', limit: 1_000, per: '1h' },
+} as const
+const OPERATIONS = { look: { overrun: 'charge', maxOverrun: 5 }, work: { cost: 3 } } as const
 
-/** Work that is held, and concurrency limits for some of it in the subject's own layer. */
-const POLICY: Policy<'look' | 'work'> = {
-  windows: [{ label: '1h', lengthMs: HOUR_MS }],
-  categories: ['read'],
-  layers: [PERSONAL, SITE],
-  operations: {
-    look: { category: 'read', cost: 1, overrun: 'charge', maxOverrun: 5 },
-    work: { category: 'read', cost: 3 },
+/** Work that is held. */
+const HELD = definePolicy({ limits: LIMITS, operations: OPERATIONS, plans: { pro: { hourly: 100 } } })
+/** The same with a concurrency limit for some of it. */
+const POLICY = definePolicy({
+  limits: { ...LIMITS, running: { by: 'personal', concurrency: 2, for: 'work' } },
+  operations: OPERATIONS,
+})
+const DAILY = definePolicy({
+  limits: {
+    daily: { by: 'personal', limit: 10, every: 'day', timeZone: 'UTC' },
+    all: { shared: 'site', limit: 1_000, every: 'day', timeZone: 'UTC' },
   },
-  base: { personal: { read: LIMITS }, site: { read: { '1h': 1_000 } } },
-  concurrency: { label: 'running', operations: ['work'] },
-  plans: { pro: { personal: { read: { '1h': 100 } } } },
-}
-/** The same without concurrency limits. */
-const HELD: Policy<'look' | 'work'> = {
-  ...POLICY,
-  concurrency: undefined,
-  base: { personal: { read: { '1h': 10 } }, site: { read: { '1h': 1_000 } } },
-}
-const DAILY: Policy<'look' | 'work'> = {
-  ...HELD,
-  windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
-  base: { personal: { read: { day: 10 } }, site: { read: { day: 1_000 } } },
-  plans: {},
-}
+  operations: OPERATIONS,
+})
 
 interface Given extends CaseContext {
   readonly quota: Quota
@@ -48,7 +48,7 @@ function engineCase(
   return abilityCase(`engine: ${name}`, needs, (context) => {
     const { store, peer, clock } = context
     const [quota, other] = [store, peer].map((each) =>
-      createQuota({ policy, store: each, clock, calendar: utcCalendar }),
+      createQuota({ policy, store: each, clock, calendar: utcCalendar, logger: false }),
     )
     assert.ok(quota !== undefined && other !== undefined)
     return run({ ...context, quota, other })
@@ -61,10 +61,10 @@ function held(reservation: Reservation): HeldReservation {
   return reservation
 }
 
-/** The tokens used and held in the subject's own first window. */
+/** What is used and held of the subject's own first limit. */
 async function own(quota: Quota, canHold = true): Promise<readonly [used: number, held: number]> {
   if (canHold) await quota.holds.sweep()
-  const [first] = (await quota.status('u')).windows.read ?? []
+  const [first] = Object.values((await quota.status('u')).limits)
   return [first?.used ?? -1, first?.held ?? 0]
 }
 
@@ -72,8 +72,8 @@ async function own(quota: Quota, canHold = true): Promise<readonly [used: number
 function nearOf(quota: Quota): (count: number) => Promise<readonly unknown[]> {
   const near: unknown[] = []
   let added = (): void => undefined
-  quota.on('nearLimit', ({ subject, window }) => {
-    if (window.layer === 'personal') near.push([subject, window.used])
+  quota.on('nearLimit', ({ subject, limit }) => {
+    if (limit.by === 'personal') near.push([subject, limit.used])
     added()
   })
   return async (count) => {
@@ -185,15 +185,15 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       held(await other.reserve(work))
       const third = await quota.reserve(work)
       assert.ok(third.status === 'refused')
-      const { binding, retryAfterSeconds } = third.decision
+      const { refusedBy, retryAfterSeconds } = third.decision
       assert.deepEqual(
         [
-          binding.kind,
-          binding.window,
-          binding.limit,
-          binding.used,
-          binding.requested,
-          binding.resetAt,
+          refusedBy.kind,
+          refusedBy.name,
+          refusedBy.limit,
+          refusedBy.used,
+          refusedBy.requested,
+          refusedBy.resetAt,
           retryAfterSeconds,
         ],
         ['concurrency', 'running', 2, 2, 1, clock.now() + 1_000, 1],
@@ -203,8 +203,8 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       held(await quota.reserve(work))
       const full = await quota.reserve({ ...work, cost: 8 })
       assert.ok(full.status === 'refused')
-      assert.equal(full.decision.binding.kind, 'rolling', 'a window, for which waiting helps, before slots')
-      assert.equal(full.decision.violations.length, 2)
+      assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
+      assert.equal(full.decision.refusals.length, 2)
     },
   ),
   engineCase(
@@ -215,14 +215,14 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       await quota.consume({ ...SMALL, cost: 10 })
       const refused = await quota.consume(SMALL)
       assert.ok(!refused.allowed)
-      const { resetAt, binding } = refused
-      assert.deepEqual([binding.kind, binding.lengthMs, resetAt % DAY_MS], ['calendar', DAY_MS, 0])
+      const { resetAt, refusedBy } = refused
+      assert.deepEqual([refusedBy.kind, refusedBy.lengthMs, resetAt % DAY_MS], ['calendar', DAY_MS, 0])
       await advance(resetAt - clock.now() - 1)
       assert.equal((await quota.consume(SMALL)).allowed, false)
       await advance(1)
       const admitted = await quota.consume(SMALL)
       assert.ok(admitted.allowed)
-      const [day] = admitted.windows
+      const { daily: day } = admitted.limits
       assert.deepEqual([day?.startedAt, day?.used, day?.resetAt], [resetAt, 4, resetAt + DAY_MS])
     },
   ),
@@ -240,10 +240,10 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       const refused = await quota.consume(SMALL)
       const foreseen = await other.peek(SMALL)
       assert.ok(!refused.allowed && !foreseen.allowed)
-      for (const { resetAt, binding, windows } of [refused, foreseen]) {
-        assert.deepEqual([resetAt, binding.lengthMs, windows[0]?.startedAt], [begun + DAY_MS, DAY_MS, begun])
+      for (const { resetAt, refusedBy, limits } of [refused, foreseen]) {
+        assert.deepEqual([resetAt, refusedBy.lengthMs, limits.daily?.startedAt], [begun + DAY_MS, DAY_MS, begun])
       }
-      const [day] = (await quota.status('u')).windows.read ?? []
+      const { daily: day } = (await quota.status('u')).limits
       assert.deepEqual([day?.lengthMs, day?.resetAt], [DAY_MS, begun + DAY_MS])
       await advance(refused.resetAt - clock.now() - 1)
       assert.equal((await quota.consume(SMALL)).allowed, false)
@@ -253,22 +253,22 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
   ),
   engineCase('a free decision has the current period', DAILY, ['calendar'], async ({ quota, advance }) => {
     for (let week = 0; week < 2; week++) {
-      const { windows } = await quota.consume({ ...SMALL, cost: 0 })
-      assert.deepEqual([windows[0]?.kind, windows[0]?.lengthMs], ['calendar', DAY_MS])
+      const { limits } = await quota.consume({ ...SMALL, cost: 0 })
+      assert.deepEqual([limits.daily?.kind, limits.daily?.lengthMs], ['calendar', DAY_MS])
       await advance(7 * DAY_MS)
     }
   }),
   engineCase('a shadowed limit is charged and reported and refuses nobody', HELD, [], async ({ quota }) => {
-    await quota.settings.update({ shadow: { personal: 'all' } })
+    await quota.settings.update({ shadow: { hourly: true } })
     await quota.consume({ ...SMALL, cost: 8 })
     const decision = await quota.consume(SMALL)
     assert.equal(decision.allowed, true)
     assert.deepEqual(
-      decision.shadowed.map(({ layer, window, used, limit }) => [layer, window, used, limit]),
-      [['personal', '1h', 8, 10]],
+      decision.shadowed.map(({ name, used, limit }) => [name, used, limit]),
+      [['hourly', 8, 10]],
     )
     assert.deepEqual(await own(quota, false), [12, 0])
-    await quota.settings.update({ shadow: { personal: [] } })
+    await quota.settings.update({ shadow: { hourly: null } })
     assert.equal((await quota.consume(SMALL)).allowed, false)
   }),
 ]

@@ -1,45 +1,48 @@
 import assert from 'node:assert/strict'
-import { createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
+import { createQuota, definePolicy, type Quota } from '@scoregw/quota'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { MINUTE_MS } from './hold-probe.ts'
 import { HOUR_MS, SECOND_MS } from './probe.ts'
 
-const LIMITS = { '1m': 5, tokens: 1_000, budget: 9_000 }
+const REQUESTS = { limit: 5, per: '1m' } as const
+const TOKENS = { limit: 1_000, of: 'tokens', per: '1m' } as const
+const BUDGET = { limit: 9_000, of: 'money', per: '1h' } as const
 
 /** Requests, tokens and money, per user, per team and for all subjects. */
 const POLICY = definePolicy({
-  units: ['requests', 'tokens', 'money'],
-  windows: [
-    { label: '1m', unit: 'requests' },
-    { label: 'tokens', per: '1m', unit: 'tokens' },
-    { label: 'budget', per: '1h', unit: 'money' },
-  ],
-  categories: ['ask'],
-  layers: [{ name: 'user' }, { name: 'team' }, { name: 'all', shared: true }],
-  operations: { ask: { category: 'ask', cost: { requests: 1, tokens: 400, money: 3_000 } } },
-  base: { user: { ask: LIMITS }, team: { ask: LIMITS }, all: { ask: LIMITS } },
+  limits: {
+    requests: { by: 'user', ...REQUESTS },
+    tokens: { by: 'user', ...TOKENS },
+    budget: { by: 'user', ...BUDGET },
+    'team-requests': { by: 'team', ...REQUESTS },
+    'team-tokens': { by: 'team', ...TOKENS },
+    'team-budget': { by: 'team', ...BUDGET },
+    'all-requests': { shared: 'all', ...REQUESTS },
+    'all-tokens': { shared: 'all', ...TOKENS },
+    'all-budget': { shared: 'all', ...BUDGET },
+  },
+  operations: { ask: { cost: { tokens: 400, money: 3_000 } } },
 })
 const ASK = { subject: { user: 'u', team: 't' }, operation: 'ask' } as const
 
 interface Given extends CaseContext {
-  readonly quota: Engine
+  readonly quota: Quota
   /** An engine in another process. */
-  readonly other: Engine
+  readonly other: Quota
 }
-
-type Engine = Quota<'ask', UnitsOf<'requests' | 'tokens' | 'money'>>
 
 function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ConformanceCase {
   return abilityCase(`engine: with several units, ${name}`, needs, (context) => {
-    const engine = (store: CaseContext['store']) => createQuota({ policy: POLICY, store, clock: context.clock })
+    const engine = (store: CaseContext['store']): Quota =>
+      createQuota({ policy: POLICY, store, clock: context.clock, logger: false })
     return run({ ...context, quota: engine(context.store), other: engine(context.peer) })
   })
 }
 
-/** The used amounts of each window, layer by layer. */
-async function used(quota: Engine): Promise<readonly (number | undefined)[]> {
-  return (await quota.status(ASK.subject)).windows.ask?.map((window) => window.used) ?? []
+/** The used amounts of each limit, layer by layer. */
+async function used(quota: Quota): Promise<readonly (number | undefined)[]> {
+  return Object.values((await quota.status(ASK.subject)).limits).map((limit) => limit?.used)
 }
 
 /** The same amounts of requests, tokens and money in all three layers. */
@@ -64,7 +67,7 @@ export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
     ] as const) {
       const refused = await other.consume({ ...ASK, cost: more })
       assert.ok(!refused.allowed, `more ${unit} than are left`)
-      assert.deepEqual([refused.binding.unit, refused.resetAt], [unit, resetAt])
+      assert.deepEqual([refused.refusedBy.unit, refused.resetAt], [unit, resetAt])
       assert.deepEqual(await used(quota), inEach(1, 400, 3_000))
     }
     assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
-import { adaptiveTicker, initialFactor, memoryOutcomes } from '@scoregw/quota/adaptive'
-import type { FactorReason, FactorState, FactorStore } from '@scoregw/quota/store'
+import {
+  adaptiveTicker,
+  type FactorReason,
+  type FactorState,
+  type FactorStore,
+  initialFactor,
+  memoryOutcomes,
+} from '@scoregw/quota/adaptive'
 import { manualClock } from '../manual-clock.ts'
 import { type PortCase, plainCase, watchCases } from './port-harness.ts'
 

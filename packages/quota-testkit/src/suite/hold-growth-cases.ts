@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
-import { createQuota, type Policy } from '@scoregw/quota'
-import { windowCell } from '@scoregw/quota/store'
-import { abilityCase, ROLLING } from './abilities.ts'
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { windowCell } from '@scoregw/quota/internal'
+import { abilityCase } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, throwsCode, tokenCells } from './probe.ts'
 
-const UNLIMITED: Policy<'work'> = {
-  ...ROLLING,
-  base: { personal: { read: { '1h': 'unlimited' } }, site: { read: { '1h': 'unlimited' } } },
-}
+const UNLIMITED = definePolicy({
+  limits: {
+    own: { by: 'personal', limit: 'unlimited', per: '1h' },
+    all: { shared: 'site', limit: 'unlimited', per: '1h' },
+  },
+  operations: { work: {} },
+})
 
 const LONG = { ttlMs: 20 * HOUR_MS } as const
 
@@ -31,7 +34,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   }),
   abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async ({ store, peer, clock }) => {
     const most = Number.MAX_SAFE_INTEGER
-    const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock })
+    const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock, logger: false })
     const [quota, other] = [engine(store), engine(peer)]
     const hold = await quota.reserve({ subject: 'u', operation: 'work', cost: most - 1, ttlMs: HOLD_MS })
     assert.ok(hold.status === 'reserved')

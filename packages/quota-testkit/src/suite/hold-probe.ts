@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
-import {
-  type AsyncHolds,
-  type CellSchema,
-  type EndedHold,
-  type HoldOptions,
-  type HoldRef,
-  type HoldReply,
-  type ListHoldsReply,
-  type Overrun,
-  type QuotaStore,
-  type SettleHoldOutcome,
-  type SettleHoldReply,
-  type SyncHolds,
-  slotsCell,
-  type TakeReply,
+import { slotsCell } from '@scoregw/quota/internal'
+import type {
+  AsyncHolds,
+  CellSchema,
+  EndedHold,
+  HoldOptions,
+  HoldRef,
+  HoldReply,
+  ListHoldsReply,
+  Overrun,
+  QuotaStore,
+  SettleHoldOutcome,
+  SettleHoldReply,
+  SyncHolds,
+  TakeReply,
 } from '@scoregw/quota/store'
 import {
   type Amount,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { outcomeRecorder } from '@scoregw/quota/adaptive'
 import {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
-} from '@scoregw/quota/store'
+  outcomeRecorder,
+} from '@scoregw/quota/adaptive'
 import { manualClock } from '../manual-clock.ts'
 import { type PortCase, plainCase } from './port-harness.ts'
 

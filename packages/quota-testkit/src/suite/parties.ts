@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { layerKey, type QuotaStore, type TakeReply } from '@scoregw/quota/store'
+import { layerKey } from '@scoregw/quota/internal'
+import type { QuotaStore, TakeReply } from '@scoregw/quota/store'
 import { type ModelSpan, ModelWindows } from '../model/model-windows.ts'
 import type { CaseContext } from './harness.ts'
 import { Probe, type ProbeOptions } from './probe.ts'

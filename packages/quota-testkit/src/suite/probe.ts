@@ -1,31 +1,27 @@
 import assert from 'node:assert/strict'
 import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
-import {
-  type CellDefinition,
-  type CellSchema,
-  type Counters,
-  cellsIn,
-  type HoldOptions,
-  type LayerDefinition,
-  type QuotaStore,
-  type Quotas,
-  type ReadReply,
-  type ReservationId,
-  type RollingWindow,
-  type StoreSchema,
-  type SubjectKeys,
-  type TakeOutcome,
-  type TakeReply,
-  windowCell,
+import { type CellDefinition, cellsIn, type RollingWindow, windowCell } from '@scoregw/quota/internal'
+import type {
+  CellSchema,
+  Counters,
+  HoldOptions,
+  QuotaStore,
+  Quotas,
+  ReadReply,
+  ReservationId,
+  StoreSchema,
+  SubjectKeys,
+  TakeOutcome,
+  TakeReply,
 } from '@scoregw/quota/store'
-import { schemaOf, type Table, TableRows } from './table.ts'
+import { schemaOf, type Table, type TableLayer, TableRows } from './table.ts'
 
 export const SECOND_MS = 1_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
-export const PERSONAL: LayerDefinition = { name: 'personal', scope: 'Personal', shared: false }
-export const SITE: LayerDefinition = { name: 'site', scope: 'Site', shared: true }
+export const PERSONAL: TableLayer = { name: 'personal', shared: false }
+export const SITE: TableLayer = { name: 'site', shared: true }
 
 /** The units of schemas that only count tokens. */
 export const TOKENS_ALONE: readonly string[] = ['tokens']
@@ -51,7 +47,7 @@ export const ONE_WINDOW: Table = {
   layers: [PERSONAL],
 }
 
-/** The table of the default policy: three windows, two categories, two layers. */
+/** The table of the score gateway's policy: three windows, two categories, two layers. */
 export const SIX_WINDOWS: Table = {
   units: TOKENS_ALONE,
   cells: rollingCells(

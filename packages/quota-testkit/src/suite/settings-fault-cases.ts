@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createQuota, defaultPolicy, type Quota, type SettingsStore } from '@scoregw/quota'
-import type { SettingsChange } from '@scoregw/quota/store'
+import { createQuota, type Quota } from '@scoregw/quota'
+import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
+import type { SettingsChange, SettingsStore } from '@scoregw/quota/store'
 import { soon } from './port-harness.ts'
 import type { SettingsCase, SettingsContext } from './settings-harness.ts'
 import {
@@ -26,11 +27,11 @@ async function keeps({ store, peer }: SettingsContext): Promise<void> {
 
 /** Whether mode `lenient` is in force. */
 async function isLenient(quota: Quota): Promise<boolean> {
-  return (await quota.status('u')).windows.read?.[0]?.limit === 180
+  return (await quota.status('u')).limits['personal-read-1h']?.limit === 180
 }
 
 function engineOn(settingsStore: SettingsStore): Quota {
-  return createQuota({ policy: defaultPolicy(), settingsStore })
+  return createQuota({ policy: scoreGatewayPolicy(), settingsStore })
 }
 
 /** Cases about stores that lose data, and processes that crash halfway. */

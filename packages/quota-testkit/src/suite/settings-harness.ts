@@ -3,8 +3,8 @@ import type { Answer, SettingsChange, SettingsStore, StoreWriteOptions, WriteRep
 import { missing } from './harness.ts'
 import { soon } from './port-harness.ts'
 
-export const FIRST = { mode: 'normal', base: { personal: { read: { '1h': 10 } } } }
-export const SECOND = { mode: 'lenient', base: { personal: { read: { '1h': 20 } } } }
+export const FIRST = { mode: 'normal', limits: { hourly: 10 } }
+export const SECOND = { mode: 'lenient', limits: { hourly: 20 } }
 
 type Written = WriteReply & { readonly written: true }
 

@@ -1,12 +1,5 @@
-import {
-  type CellSchema,
-  cellsIn,
-  type LayerSchema,
-  PERIOD_NUMBERS,
-  type StoreSchema,
-  slotsCell,
-  windowCell,
-} from '@scoregw/quota/store'
+import { cellsIn, PERIOD_NUMBERS, slotsCell, windowCell } from '@scoregw/quota/internal'
+import type { CellSchema, LayerSchema, StoreSchema } from '@scoregw/quota/store'
 
 /** A layer of a {@link Table}. */
 export type TableLayer = Pick<LayerSchema, 'name' | 'shared'>

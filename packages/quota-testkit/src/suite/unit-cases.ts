@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/store'
+import { cellsIn, slotsCell, windowCell } from '@scoregw/quota/internal'
 import type { CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'

@@ -1,4 +1,4 @@
-import { type Cells, CLOSED, MAX_AHEAD_MS, roll } from '@scoregw/quota/store'
+import { type Cells, CLOSED, MAX_AHEAD_MS, roll } from '@scoregw/quota/internal'
 import { type LeftOut, type Proof, type WindowRules, windowMachine } from '@scoregw/quota-histories'
 
 function without(fault: string, left: Partial<WindowRules>, promise: LeftOut['promise']): LeftOut[] {

@@ -116,7 +116,7 @@ const RULES: readonly Rule[] = [finishReturn, judgeTrial, stayInVain, giveUp, bl
  *
  * @param counts of the minutes completed before `now`
  * @param now epoch milliseconds; if the clock steps back, no wait gets shorter and nothing freezes
- * @param constants complete and valid, as {@link adaptiveConstants} returns them
+ * @param constants complete and valid
  */
 export function adaptiveLaw(
   before: FactorState,

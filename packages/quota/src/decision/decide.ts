@@ -1,42 +1,36 @@
 import type { Quotas } from '../policy/limits.ts'
-import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
+import type { LayerDefinition, Limit, LimitNumbers, LimitRule, Policy } from '../policy/policy.ts'
+import type { Subject } from '../policy/units.ts'
 import { type Lasting, type Period, periodAt } from '../windows/kinds/kind.ts'
 import { KINDS, type KindName } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/row.ts'
-import { SLOTS } from '../windows/units.ts'
-import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
+import type { LimitKind, LimitStatus, Refusal, UncountedLimit } from './decision.ts'
 
 /**
- * All limits as a store reports them: `[startedAt, used]` for each, by position. `[-1, 0]`: it isn't open, or the request
- * doesn't count in it.
+ * The cells of all limits as a store reports them: `[startedAt, used]` for each, by position. `[-1, 0]`: it isn't open,
+ * or the request doesn't count in it.
  */
 export type WindowStates = readonly number[]
 
-/** How to interpret a state's numbers: the policy's limits and layers, and the category. */
+/** How to interpret a state's numbers: the policy's limits and layers, and those that an operation counts in. */
 export interface DecisionFrame {
   readonly policy: Policy
   readonly layout: Layout
   /** The policy's units, by name. */
   readonly units: readonly string[]
-  /** The category's limits, in the policy's order: by layer, windows, then concurrency if it is limited. */
-  readonly shown: readonly ShownLimit[]
+  /** The positions of the limits, in the policy's order. */
+  readonly shown: readonly number[]
   readonly layers: readonly LayerDefinition[]
-  readonly category: string
+  /** The limits by position. */
+  readonly rules: readonly LimitRule[]
   /** The periods of calendar windows around an instant; see {@link Demand.periods}. */
   readonly periodsAt: (quotas: Quotas, instant: number) => readonly number[]
 }
 
-/** A limit that callers see. */
-export interface ShownLimit {
-  /** Its position. */
-  readonly at: number
-  readonly layer: LayerDefinition
-}
-
 /** A request, and the settings that decide it. */
 export interface Demand {
-  readonly subject: string | Readonly<Record<string, string>>
+  readonly subject: Subject
   readonly operation: string
   /** Which limits count it: an index of the schema's `sets`. */
   readonly set: number
@@ -44,6 +38,8 @@ export interface Demand {
   readonly costs: readonly number[]
   /** The plan in the request. */
   readonly plan?: string | undefined
+  /** The numbers of limits in the request. Not named `limits`, which stores know as positions to reset. */
+  readonly numbers?: LimitNumbers | undefined
   readonly quotas: Quotas
   /** See `TakeRequest.periods`. */
   readonly periods?: readonly number[] | undefined
@@ -61,16 +57,15 @@ export interface Reading {
 /** The part of a demand that determines which limits apply. */
 export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
-/** Returns the limits of the category that apply, in the policy's order. */
-export function applying({ shown, layout }: DecisionFrame, { layers }: Quotas): readonly ShownLimit[] {
-  if (layers.length === layout.rows.length) return shown
-  return shown.filter(({ at }) => layers.includes(layout.layerOf[at]!))
+/** Returns the positions of the applying limits, in the policy's order. */
+export function applying({ shown, layout, layers }: DecisionFrame, quotas: Quotas): readonly number[] {
+  if (quotas.layers.length === layers.length) return shown
+  return shown.filter((at) => quotas.layers.includes(layout.layerOf[at]!))
 }
 
 /**
  * Returns when a limit's window starts and ends.
  *
- * @param at its position
  * @param startedAt when the count started, or {@link NOT_OPEN}
  * @param tokens for a bucket: how many must refill from then on
  */
@@ -105,9 +100,10 @@ function periodOf(
 /** Whether a request fits under all limits: `used + cost <= limit`. */
 export function admits(frame: DecisionFrame, { quotas, costs }: Demand, { now, states }: Reading): boolean {
   const { layout } = frame
-  return applying(frame, quotas).every(({ at }) => {
+  const { limits, rates } = quotas
+  return applying(frame, quotas).every((at) => {
     const needed = costs[layout.units[at]!]!
-    return needed === 0 || layout.usedAt(states, at, quotas.rates, now) + needed <= quotas.limits[at]!
+    return needed === 0 || layout.usedAt(states, at, rates, now) + needed <= limits[at]!
   })
 }
 
@@ -117,18 +113,18 @@ export function admits(frame: DecisionFrame, { quotas, costs }: Demand, { now, s
  * @param which enforced limits, or shadowed ones that would refuse
  * @param isCharged whether the states already include the request
  */
-export function violationsOf(
+export function refusalsOf(
   frame: DecisionFrame,
   demand: Demand,
   { now, states }: Reading,
   which: 'enforced' | 'shadowed' = 'enforced',
   isCharged = false,
-): Violation[] {
-  const { layout, category } = frame
+): Refusal[] {
+  const { layout } = frame
   const { quotas, costs } = demand
-  const violations: Violation[] = []
-  for (const { at, layer } of applying(frame, quotas)) {
-    const { kind, label } = layout.cells[at]!
+  const refusals: Refusal[] = []
+  for (const at of applying(frame, quotas)) {
+    const { kind } = layout.cells[at]!
     const requested = costs[layout.units[at]!]!
     const shadowed = quotas.shadowed?.[at]
     const most = which === 'shadowed' ? shadowed : quotas.limits[at]!
@@ -141,13 +137,8 @@ export function violationsOf(
     const [startedAt, sum] = kind === 'bucket' && after === 0 ? [now, 0] : [states[2 * at]!, states[2 * at + 1]!]
     const tokens = sum + requested - charged - most
     const { lengthMs, endsAt } = lastingOf(frame, at, startedAt, demand, now, tokens)
-    violations.push({
-      layer: layer.name,
-      scope: layer.scope,
-      category,
-      window: label,
-      kind,
-      ...unitMember(frame, at),
+    refusals.push({
+      ...namesOf(frame, at),
       lengthMs,
       ...shownLimit(kind, quotas, at, most),
       used,
@@ -156,7 +147,7 @@ export function violationsOf(
       retryable: requested <= most,
     })
   }
-  return violations
+  return refusals
 }
 
 /** A limit as callers see it. @param most how much may be used at one time */
@@ -169,21 +160,21 @@ function shownLimit(kind: KindName, { rates }: Quotas, at: number, most: number)
 const UNKNOWN_END_MS = 1_000
 
 /**
- * Returns the violation to report. If there is no other traffic, the request is admitted once that window has ended.
+ * Returns the refusal to report. If there is no other traffic, the request is admitted once that window has ended.
  * Limits below the cost itself come first. Next are windows, then slots, which may be freed at any time. Among these,
  * the latest `resetAt` wins; for equal ones, the earlier layer, then the longer window.
  *
- * @param violations in the policy's order, at least one
+ * @param refusals in the policy's order, at least one
  */
-export function bindingViolation(violations: readonly Violation[], layers: readonly LayerDefinition[]): Violation {
-  const rank = (violation: Violation): number => layers.findIndex(({ name }) => name === violation.layer)
-  const order = (a: Violation, b: Violation): number =>
+export function reportedRefusal<R extends Refusal>(refusals: readonly R[], layers: readonly LayerDefinition[]): R {
+  const rank = ({ by, shared }: R): number => layers.findIndex(({ name }) => name === (by ?? shared))
+  const order = (a: R, b: R): number =>
     Number(a.retryable) - Number(b.retryable) ||
     Number(KINDS[b.kind].isWindow) - Number(KINDS[a.kind].isWindow) ||
     b.resetAt - a.resetAt ||
     rank(a) - rank(b) ||
     (b.lengthMs ?? 0) - (a.lengthMs ?? 0)
-  return violations.reduce((binding, next) => (order(binding, next) <= 0 ? binding : next))
+  return refusals.reduce((reported, next) => (order(reported, next) <= 0 ? reported : next))
 }
 
 /** Returns the whole seconds until an instant: `max(1, ceil((resetAt - now) / 1000))`. */
@@ -192,20 +183,20 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 }
 
 /** Returns a state's limits as callers see them, in the policy's order. */
-export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): WindowStatus[] {
-  return applying(frame, inForce.quotas).map((limit) => windowStatus(frame, inForce, { now, states }, limit))
+export function limitStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): LimitStatus[] {
+  return applying(frame, inForce.quotas).map((at) => limitStatus(frame, inForce, { now, states }, at))
 }
 
 /** Returns one limit as callers see it. */
-export function windowStatus(
+export function limitStatus(
   frame: DecisionFrame,
   inForce: QuotasInForce,
   { now, states }: Reading,
-  { at, layer }: ShownLimit,
-): WindowStatus {
-  const { layout, category } = frame
+  at: number,
+): LimitStatus {
+  const { layout } = frame
   const { quotas } = inForce
-  const { kind, label } = layout.cells[at]!
+  const { kind } = layout.cells[at]!
   const used = layout.usedAt(states, at, quotas.rates, now)
   // A full bucket equals one that never opened.
   const startedAt = kind === 'bucket' && used === 0 ? NOT_OPEN : (states[2 * at] ?? NOT_OPEN)
@@ -214,12 +205,7 @@ export function windowStatus(
   const most = shadowed ?? quotas.limits[at]!
   const { limit, burst } = shownLimit(kind, quotas, at, most)
   return {
-    layer: layer.name,
-    scope: layer.scope,
-    category,
-    window: label,
-    kind,
-    ...unitMember(frame, at),
+    ...namesOf(frame, at),
     lengthMs,
     limit: finite(limit),
     ...(burst === undefined ? undefined : { burst: finite(burst) }),
@@ -227,19 +213,33 @@ export function windowStatus(
     remaining: finite(Math.max(0, most - used)),
     startedAt: !KINDS[kind].isWindow || startedAt === NOT_OPEN ? null : startedAt,
     resetAt: endsAt ?? null,
+    from: quotas.from?.[at] ?? 'base',
     enforced: shadowed === undefined,
   }
 }
 
 /** Returns the applying limits without counts. */
-export function uncountedWindows(frame: DecisionFrame, inForce: QuotasInForce, { now }: Reading): UncountedWindow[] {
+export function uncountedLimits(frame: DecisionFrame, inForce: QuotasInForce, { now }: Reading): UncountedLimit[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
-  return windowStatuses(frame, inForce, { now, states: [] }).map((window) => ({ ...window, ...counts }))
+  return limitStatuses(frame, inForce, { now, states: [] }).map((limit) => ({ ...limit, ...counts }))
 }
 
-/** The unit of a limit, if the policy names its units. */
-function unitMember({ policy, layout, units }: DecisionFrame, at: number): { readonly unit?: string } | undefined {
-  return policy.units === undefined ? undefined : { unit: units[layout.units[at]!] ?? SLOTS }
+/** The members that say which limit it is. */
+function namesOf({ rules, layers, layout }: DecisionFrame, at: number): LimitNames {
+  const { name, title, unit, layer } = rules[at]!
+  const of = layers[layer]!
+  const whose = of.shared ? { shared: of.name } : { by: of.name }
+  return { name, ...whose, title, kind: layout.cells[at]!.kind, unit }
+}
+
+/** See {@link LimitStatus}. */
+interface LimitNames {
+  readonly name: string
+  readonly by?: string
+  readonly shared?: string
+  readonly title: string
+  readonly kind: LimitKind
+  readonly unit: string
 }
 
 function finite(tokens: number): Limit {

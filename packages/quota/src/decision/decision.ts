@@ -1,37 +1,43 @@
+import type { LimitSource } from '../policy/limits.ts'
 import type { Limit } from '../policy/policy.ts'
-import type { Counting, LabelIn, LayerIn } from '../policy/units.ts'
+import type { Counting } from '../policy/units.ts'
 import type { KindName } from '../windows/kinds.ts'
 
 /** The kind of a limit, as decisions name it. */
 export type LimitKind = KindName
 
-/** One limit: what it allows, what is used, and when it ends. */
-export interface WindowStatus<C extends Counting = Counting> {
-  /** The layer's name in the policy, for example `personal`. */
-  readonly layer: LayerIn<C['names']>
-  /** The layer's name for people, for example `Personal`. */
-  readonly scope: string
-  readonly category: C['names']['category']
-  /** The limit's label, for example `1h`. */
-  readonly window: LabelIn<C['names']>
+/** Which limit it is, and whose. */
+interface AnyLimit<C extends Counting> {
+  /** The limit's name in the policy. */
+  readonly name: C['names']['limit']
+  /** Present if each subject has its own: what the key identifies, for example `user`. */
+  readonly by?: C['names']['ownLayer']
+  /** Present if all subjects share it: the name of the layer, for example `service`. */
+  readonly shared?: C['names']['sharedLayer']
+  /** The limit's name for people, else its layer's. */
+  readonly title: string
   readonly kind: LimitKind
-  /** The unit that it counts. Present if the policy names its units. */
-  readonly unit?: C['unit'] | 'slots'
+  /** The unit that it counts. */
+  readonly unit: C['unit'] | 'slots'
   /** How long the window lasts, in milliseconds; for a calendar window, its current period. `null` for concurrency. */
   readonly lengthMs: number | null
+}
+
+/** One limit: what it allows, what is used, and when it ends. */
+export interface LimitStatus<C extends Counting = Counting> extends AnyLimit<C> {
   /**
-   * The effective limit in tokens or the named unit; for concurrency in slots. A bucket refills by this amount per
-   * {@link lengthMs}.
+   * The number in force, in whole units; for concurrency in slots. Money is whole millionths. A bucket refills by this
+   * amount per {@link lengthMs}.
    */
   readonly limit: Limit
-  /** The most tokens that a bucket can hold. Present for buckets. */
+  /** The most that a bucket can hold. Present for buckets. */
   readonly burst?: Limit
   /**
-   * Tokens used in the window, 0 if it isn't open; for concurrency, the slots taken. Tokens that have returned to a
-   * bucket don't count. May exceed the limit after it was lowered.
+   * What is used, 0 if the window isn't open; for concurrency, the slots taken. What has returned to a bucket doesn't
+   * count. May exceed the limit after it was lowered.
    */
   readonly used: number
-  /** Remaining tokens or slots, never negative; for a bucket, what remains of its burst. */
+  /** What remains, never negative; for a bucket, of its burst. */
   readonly remaining: Limit
   /**
    * When the window opened, with its first admitted request, epoch milliseconds; for a calendar window the start of the
@@ -43,35 +49,28 @@ export interface WindowStatus<C extends Counting = Counting> {
    * concurrency. For a bucket, when it is full again.
    */
   readonly resetAt: number | null
+  /** Where the number comes from: stored for the subject, sent with the request, of a plan, of mode `custom`, or the base. */
+  readonly from: LimitSource
   /** `false`: the limit is shadowed, so it is charged but refuses no request. */
   readonly enforced: boolean
 }
 
-/** A window of a decision without counters. Only its limit is known. */
-export interface UncountedWindow<C extends Counting = Counting>
-  extends Omit<WindowStatus<C>, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
+/** A limit of a decision without counters. Only its number is known. */
+export interface UncountedLimit<C extends Counting = Counting>
+  extends Omit<LimitStatus<C>, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
   readonly used: null
   readonly remaining: null
   readonly startedAt: null
   readonly resetAt: null
 }
 
-/** One window that refuses a request, and why. */
-export interface Violation<C extends Counting = Counting> {
-  readonly layer: LayerIn<C['names']>
-  readonly scope: string
-  readonly category: C['names']['category']
-  readonly window: LabelIn<C['names']>
-  readonly kind: LimitKind
-  /** See {@link WindowStatus}. */
-  readonly unit?: C['unit'] | 'slots'
-  /** See {@link WindowStatus}. */
-  readonly lengthMs: number | null
-  /** The effective limit in tokens or the named unit; for concurrency in slots. */
+/** One limit that refuses a request, and why. */
+export interface Refusal<C extends Counting = Counting> extends AnyLimit<C> {
+  /** See {@link LimitStatus}. */
   readonly limit: number
-  /** See {@link WindowStatus}. */
+  /** See {@link LimitStatus}. */
   readonly burst?: number
-  /** Tokens used in the window, 0 if it isn't open; for concurrency the slots taken. */
+  /** What is used, 0 if the window isn't open; for concurrency the slots taken. */
   readonly used: number
   /** How much the refused request needed in this unit; for concurrency 1. */
   readonly requested: number
@@ -86,16 +85,21 @@ export interface Violation<C extends Counting = Counting> {
 
 /**
  * Where the decision comes from. `store`: all counters were read. `fallback`: the store was unavailable, and the
- * failure policy decided. `free`: the request costs nothing, so no counter was read.
+ * failure policy decided. `free`: the request costs nothing, so no counter was read. `blocked`: the subject's settings
+ * block it, so no counter was read.
  */
-export type DecisionSource = 'store' | 'fallback' | 'free'
+export type DecisionSource = 'store' | 'fallback' | 'free' | 'blocked'
+
+/** The limits of a decision by name: those that count the operation and apply to the subject, in the policy's order. */
+export type DecisionLimits<C extends Counting = Counting> = {
+  readonly [name in C['names']['limit']]?: LimitStatus<C> | UncountedLimit<C>
+}
 
 interface DecisionBase<C extends Counting> {
   /** Who made the request: a string, or a key per layer. */
   readonly subject: C['names']['subject']
   readonly operation: string
-  readonly category: C['names']['category']
-  /** The request's cost: tokens, or amounts by unit. */
+  /** The request's cost: a number, or amounts by unit. */
   readonly cost: C['amount']
   /** When it was decided, in epoch milliseconds of the store's clock. */
   readonly now: number
@@ -106,19 +110,16 @@ interface DecisionBase<C extends Counting> {
    * Shadowed limits that would have refused the request, in the policy's order, with their counts before it. `resetAt`
    * is the end of the windows that were charged. Usually empty.
    */
-  readonly shadowed: readonly Violation<C>[]
-  /**
-   * All applying limits after the decision, in the policy's order. Without counters, the counts are `null`: whenever
-   * `source` isn't `store`.
-   */
-  readonly windows: readonly (WindowStatus<C> | UncountedWindow<C>)[]
+  readonly shadowed: readonly Refusal<C>[]
+  /** The limits after the decision. Without counters, the counts are `null`: whenever `source` isn't `store`. */
+  readonly limits: DecisionLimits<C>
 }
 
-/** The request may proceed. Its cost is charged in every window. */
+/** The request may proceed. Its cost is charged in every limit. */
 export interface AdmittedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: true
   /**
-   * Returns a complete plain copy. A decision computes rarely used members, such as `windows`, on access. `{
+   * Returns a complete plain copy. A decision computes rarely used members, such as `limits`, on access. `{
    * ...decision }` and `structuredClone(decision)` lack them; `decision.toJSON()` has them.
    */
   toJSON(): Omit<AdmittedDecision<C>, 'toJSON'>
@@ -127,22 +128,21 @@ export interface AdmittedDecision<C extends Counting = Counting> extends Decisio
 /** The request must not proceed. Nothing was charged. */
 export interface RefusedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: false
-  readonly windows: readonly WindowStatus<C>[]
   /** Every limit that refuses, in the policy's order; at least one. */
-  readonly violations: readonly Violation<C>[]
-  /** The violation to report: see `bindingViolation()`. */
-  readonly binding: Violation<C>
+  readonly refusals: readonly Refusal<C>[]
+  /** The refusal to report: see `reportedRefusal()`. */
+  readonly refusedBy: Refusal<C>
   /** `false`: some limit is below the cost, so waiting won't help. */
   readonly retryable: boolean
-  /** When the binding window ends, epoch milliseconds. */
+  /** When the window of {@link refusedBy} ends, epoch milliseconds. */
   readonly resetAt: number
-  /** Milliseconds until `resetAt`, at least 1. */
-  readonly retryAfterMs: number
-  /** `max(1, ceil((resetAt - now) / 1000))`. */
-  readonly retryAfterSeconds: number
+  /** Milliseconds until `resetAt`, at least 1; `null` if waiting won't help. */
+  readonly retryAfterMs: number | null
+  /** `max(1, ceil((resetAt - now) / 1000))`; `null` if waiting won't help. */
+  readonly retryAfterSeconds: number | null
   /** Returns a complete plain copy; see {@link AdmittedDecision}. */
   toJSON(): Omit<RefusedDecision<C>, 'toJSON'>
 }
 
-/** The result of a request, from all windows of all applying layers. */
+/** The result of a request, from all limits that count it. */
 export type Decision<C extends Counting = Counting> = AdmittedDecision<C> | RefusedDecision<C>

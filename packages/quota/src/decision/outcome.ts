@@ -1,35 +1,35 @@
-import { type Amount, amountOf } from '../policy/units.ts'
+import { type Amount, amountOf, type Subject } from '../policy/units.ts'
+import { blockedBy } from './blocked.ts'
 import {
-  bindingViolation,
   type DecisionFrame,
   type Demand,
+  limitStatuses,
   type Reading,
+  refusalsOf,
+  reportedRefusal,
   retryAfterSeconds,
-  uncountedWindows,
-  violationsOf,
+  uncountedLimits,
   type WindowStates,
-  windowStatuses,
 } from './decide.ts'
 import type {
   AdmittedDecision,
   Decision,
+  DecisionLimits,
   DecisionSource,
+  Refusal,
   RefusedDecision,
-  UncountedWindow,
-  Violation,
-  WindowStatus,
 } from './decision.ts'
 import { withEnds } from './wait.ts'
 
-const NONE: readonly Violation[] = []
+const NONE: readonly Refusal[] = []
 
 /** Node's `util.inspect` and `console.log` call this method to show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /** Details of a refusal, computed on first access. */
 interface Computed {
-  readonly violations: readonly Violation[]
-  readonly binding: Violation
+  readonly refusals: readonly Refusal[]
+  readonly refusedBy: Refusal
 }
 
 /** The inputs of a decision, kept for members that are computed on access. */
@@ -47,9 +47,8 @@ class Outcome {
   }
 
   readonly allowed: boolean
-  readonly subject: string | Readonly<Record<string, string>>
+  readonly subject: Subject
   readonly operation: string
-  readonly category: string
   readonly cost: Amount
   readonly now: number
   readonly settingsVersion: number
@@ -63,7 +62,6 @@ class Outcome {
     this.allowed = allowed
     this.subject = demand.subject
     this.operation = demand.operation
-    this.category = frame.category
     this.cost = amountOf(frame.units, demand.costs)
     this.now = reading.now
     this.settingsVersion = demand.settingsVersion
@@ -74,20 +72,21 @@ class Outcome {
   }
 
   /** Computed on access, because most callers only read `allowed`. */
-  get windows(): readonly (WindowStatus | UncountedWindow)[] {
-    const show = this.source === 'store' ? windowStatuses : uncountedWindows
-    return show(this.#frame, this.#demand, this.#reading)
+  get limits(): DecisionLimits {
+    const show = this.source === 'store' ? limitStatuses : uncountedLimits
+    const limits = show(this.#frame, this.#demand, this.#reading)
+    return Object.fromEntries(limits.map((limit) => [limit.name, limit]))
   }
 
-  /** Computed on access, like {@link windows}. */
-  get shadowed(): readonly Violation[] {
+  /** Computed on access, like {@link limits}. */
+  get shadowed(): readonly Refusal[] {
     if (this.#demand.quotas.shadowed === undefined || this.source !== 'store') return NONE
     const isCharged = this.allowed && !(this.#reading instanceof Peeked)
-    return violationsOf(this.#frame, this.#demand, this.#reading, 'shadowed', isCharged)
+    return refusalsOf(this.#frame, this.#demand, this.#reading, 'shadowed', isCharged)
   }
 
   toJSON(): object {
-    return { ...this, ...this.refusal(), shadowed: this.shadowed, windows: this.windows }
+    return { ...this, ...this.refusal(), shadowed: this.shadowed, limits: this.limits }
   }
 
   [INSPECT](): object {
@@ -97,14 +96,18 @@ class Outcome {
   /** Details of a refusal, computed once. */
   protected get computed(): Computed {
     if (this.#computed === undefined) {
-      const violations = violationsOf(this.#frame, this.#demand, this.#reading)
-      const binding = (of: readonly Violation[]): Violation => bindingViolation(of, this.#frame.layers)
-      this.#computed =
-        this.#demand.quotas.later === undefined
-          ? { violations, binding: binding(violations) }
-          : withEnds(this.#frame, this.#demand, this.#reading, violations, binding)
+      this.#computed = this.#compute()
     }
     return this.#computed
+  }
+
+  #compute(): Computed {
+    const [frame, demand, reading] = [this.#frame, this.#demand, this.#reading]
+    if (this.source === 'blocked') return blockedBy(frame, demand, reading.now)
+    const refusals = refusalsOf(frame, demand, reading)
+    const reportedOf = (of: readonly Refusal[]): Refusal => reportedRefusal(of, frame.layers)
+    if (demand.quotas.later === undefined) return { refusals, refusedBy: reportedOf(refusals) }
+    return withEnds(frame, demand, reading, refusals, reportedOf)
   }
 
   /** Members that only a refusal computes. */
@@ -117,36 +120,36 @@ class Outcome {
  * Computes its details on access, because under an attack no one reads them. Like {@link Outcome}, it has no fields of
  * its own.
  */
-class Refusal extends Outcome {
+class Refused extends Outcome {
   declare readonly allowed: false
 
-  get violations(): readonly Violation[] {
-    return this.computed.violations
+  get refusals(): readonly Refusal[] {
+    return this.computed.refusals
   }
 
-  get binding(): Violation {
-    return this.computed.binding
+  get refusedBy(): Refusal {
+    return this.computed.refusedBy
   }
 
   get retryable(): boolean {
-    return this.binding.retryable
+    return this.refusedBy.retryable
   }
 
   get resetAt(): number {
-    return this.binding.resetAt
+    return this.refusedBy.resetAt
   }
 
-  get retryAfterMs(): number {
-    return Math.max(1, this.resetAt - this.now)
+  get retryAfterMs(): number | null {
+    return this.retryable ? Math.max(1, this.resetAt - this.now) : null
   }
 
-  get retryAfterSeconds(): number {
-    return retryAfterSeconds(this.resetAt, this.now)
+  get retryAfterSeconds(): number | null {
+    return this.retryable ? retryAfterSeconds(this.resetAt, this.now) : null
   }
 
   protected override refusal(): object {
-    const { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds } = this
-    return { violations, binding, retryable, resetAt, retryAfterMs, retryAfterSeconds }
+    const { refusals, refusedBy, retryable, resetAt, retryAfterMs, retryAfterSeconds } = this
+    return { refusals, refusedBy, retryable, resetAt, retryAfterMs, retryAfterSeconds }
   }
 }
 
@@ -156,7 +159,7 @@ export function frameOf(decision: object): DecisionFrame | undefined {
 }
 
 /** Returns the inputs of a decision; `undefined` if it was made elsewhere or without counters. */
-export function madeOf(decision: Decision): Made | undefined {
+export function madeOf(decision: Pick<Decision, 'source'>): Made | undefined {
   return decision.source === 'store' ? Outcome.madeOf(decision) : undefined
 }
 
@@ -181,6 +184,11 @@ export function admitted(
 }
 
 export function refused(demand: Demand, reading: Reading, frame: DecisionFrame): RefusedDecision {
-  // A refusal has read all counters, so all its windows are counted.
-  return new Refusal(demand, reading, frame, 'store', false) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
+  return new Refused(demand, reading, frame, 'store', false) as Refused & Pick<RefusedDecision, 'toJSON'>
+}
+
+/** Refuses a request of a blocked subject. */
+export function refusedBlocked(demand: Demand, now: number, frame: DecisionFrame): RefusedDecision {
+  const reading = { now, states: [] }
+  return new Refused(demand, reading, frame, 'blocked', false) as Refused & Pick<RefusedDecision, 'toJSON'>
 }

@@ -1,6 +1,7 @@
 import { type Amount, amountsOf, type Counting, ofUnit } from '../policy/units.ts'
-import { applying, lastingOf, type Reading, windowStatus } from './decide.ts'
-import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
+import { applying, lastingOf, limitStatus, type Reading } from './decide.ts'
+import type { Decision, LimitStatus } from './decision.ts'
+import { listedLimits } from './listed.ts'
 import { type Made, madeOf } from './outcome.ts'
 
 /** Stands for the end of slots, which are freed with their work and not at a time. */
@@ -12,16 +13,16 @@ const SLOTS = -1
  *
  * @param more charged since the decision; negative: refunded
  */
-export function scarcestWindow<C extends Counting>(
+export function scarcestLimit<C extends Counting>(
   decision: Decision<C>,
   more: C['amount'],
-): WindowStatus<C> | undefined {
+): LimitStatus<C> | undefined {
   const made = madeOf(decision)
   const found = made === undefined ? scarcestOfCopied(decision, more) : scarcestOfCounted(made, more)
-  return found as WindowStatus<C> | undefined
+  return found as LimitStatus<C> | undefined
 }
 
-function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): WindowStatus | undefined {
+function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): LimitStatus | undefined {
   const { cells, units } = frame.layout
   // Some readings compute their states on each access.
   const read: Reading = { now: reading.now, states: reading.states }
@@ -30,38 +31,36 @@ function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): Wind
   const isSlots = (at: number): boolean => cells[at]!.kind === 'concurrency'
   const moreOf = amountsOf(frame.units, more)
   const place = placeOfScarcest(
-    shown.map(({ at }) => limits[at]!),
-    (each) => frame.layout.usedAt(read.states, shown[each]!.at, rates, read.now),
-    (each) => (isSlots(shown[each]!.at) ? 0 : demand.costs[units[shown[each]!.at]!]!),
-    (each) => moreOf[units[shown[each]!.at]!] ?? 0,
+    shown.map((at) => limits[at]!),
+    (at) => frame.layout.usedAt(read.states, shown[at]!, rates, read.now),
+    (at) => (isSlots(shown[at]!) ? 0 : demand.costs[units[shown[at]!]!]!),
+    (at) => moreOf[units[shown[at]!]!] ?? 0,
     (each) => {
-      const { at } = shown[each]!
+      const at = shown[each]!
       if (isSlots(at)) return SLOTS
       return lastingOf(frame, at, read.states[2 * at]!, demand, read.now, read.states[2 * at + 1]!).endsAt ?? 0
     },
   )
-  return place === -1 ? undefined : windowStatus(frame, demand, read, shown[place]!)
+  return place === -1 ? undefined : limitStatus(frame, demand, read, shown[place]!)
 }
 
-/** A decision that was sent as JSON only has its windows. */
-function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): WindowStatus | undefined {
-  const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
-    (window): window is WindowStatus => window.used !== null && window.enforced,
-  )
+/** A decision that was sent as JSON only has its limits. */
+function scarcestOfCopied({ limits: shown, cost }: Decision, more: Amount = 0): LimitStatus | undefined {
+  const counted = listedLimits(shown).filter((limit): limit is LimitStatus => limit.used !== null && limit.enforced)
   const limits = counted.map(({ limit, burst = limit }) => (burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst))
   const endAt = (at: number): number => {
     const { kind, resetAt } = counted[at]!
     return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
   }
-  const ofWindow = (amount: Amount, at: number): number => {
+  const ofLimit = (amount: Amount, at: number): number => {
     const { kind, unit } = counted[at]!
     return kind === 'concurrency' ? 0 : ofUnit(amount, unit)
   }
   const place = placeOfScarcest(
     limits,
     (at) => counted[at]!.used,
-    (at) => ofWindow(cost, at),
-    (at) => ofWindow(more, at),
+    (at) => ofLimit(cost, at),
+    (at) => ofLimit(more, at),
     endAt,
   )
   return counted[place]

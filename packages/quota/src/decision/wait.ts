@@ -1,6 +1,6 @@
 import { NOT_OPEN } from '../windows/row.ts'
-import { applying, type DecisionFrame, type Demand, lastingOf, type Reading, type ShownLimit } from './decide.ts'
-import type { Violation } from './decision.ts'
+import { applying, type DecisionFrame, type Demand, lastingOf, type Reading } from './decide.ts'
+import type { Refusal } from './decision.ts'
 
 /** The limits that apply from an instant on. */
 interface Phase {
@@ -8,7 +8,7 @@ interface Phase {
   readonly demand: Demand
 }
 
-/** The limits now, and after each end of an override or a plan of the subject, in order. */
+/** The limits now, and after each end of a number or a plan of the subject, in order. */
 function phasesOf(demand: Demand, now: number): readonly Phase[] {
   const phases: Phase[] = [{ from: now, demand }]
   for (let { later } = demand.quotas; later !== undefined; { later } = later.quotas) {
@@ -28,7 +28,7 @@ interface Count {
 function countsOf(frame: DecisionFrame, demand: Demand, { now, states }: Reading): readonly Count[] {
   const { layout } = frame
   const counts: Count[] = []
-  for (const { at } of applying(frame, demand.quotas)) {
+  for (const at of applying(frame, demand.quotas)) {
     const { kind } = layout.cells[at]!
     const requested = demand.costs[layout.units[at]!]!
     if (requested === 0 || kind === 'concurrency') continue
@@ -37,7 +37,7 @@ function countsOf(frame: DecisionFrame, demand: Demand, { now, states }: Reading
       lastingOf(frame, at, startedAt, of, now, sum + requested - of.quotas.limits[at]!).endsAt
     const isMet = (of: Demand, instant: number): boolean => {
       const most = of.quotas.limits[at]!
-      if (kind === 'bucket') return layout.usedAt(states, at, of.quotas.rates, instant) + requested <= most
+      if (kind === 'bucket') return requested <= most && instant >= (endsAt(of) ?? now)
       return (instant >= (endsAt(of) ?? now) ? 0 : sum) + requested <= most
     }
     counts.push({ at, isMet, endsAt })
@@ -46,19 +46,19 @@ function countsOf(frame: DecisionFrame, demand: Demand, { now, states }: Reading
 }
 
 /**
- * Returns a refusal's violations with true waits, for a subject whose override or plan ends: when each limit admits the
+ * Returns a decision's refusals with true waits, for a subject whose number or plan ends: when each limit admits the
  * request, with no other traffic.
  *
- * @param violations in the policy's order
- * @param binding chooses the violation to report
+ * @param refusals in the policy's order
+ * @param reportedOf chooses the refusal to report
  */
 export function withEnds(
   frame: DecisionFrame,
   demand: Demand,
   reading: Reading,
-  violations: readonly Violation[],
-  binding: (violations: readonly Violation[]) => Violation,
-): { readonly violations: readonly Violation[]; readonly binding: Violation } {
+  refusals: readonly Refusal[],
+  reportedOf: (refusals: readonly Refusal[]) => Refusal,
+): { readonly refusals: readonly Refusal[]; readonly refusedBy: Refusal } {
   const phases = phasesOf(demand, reading.now)
   const counts = countsOf(frame, demand, reading)
   const phaseAt = (instant: number): Phase => phases.findLast(({ from }) => from <= instant) ?? phases[0]!
@@ -68,23 +68,17 @@ export function withEnds(
     .sort((a, b) => a - b)
   const firstFor = (of: readonly Count[]): number | undefined =>
     instants.find((instant) => of.every((count) => count.isMet(phaseAt(instant).demand, instant)))
-  const waiting = violations.map((violation): Violation => {
-    const count = counts.find(({ at }) => positionOf(frame, demand, violation) === at)
-    if (count === undefined) return violation
+  const waiting = refusals.map((refusal): Refusal => {
+    const count = counts.find(({ at }) => frame.rules[at]!.name === refusal.name)
+    if (count === undefined) return refusal
     const resetAt = firstFor([count])
-    return { ...violation, retryable: resetAt !== undefined, resetAt: resetAt ?? violation.resetAt }
+    return { ...refusal, retryable: resetAt !== undefined, resetAt: resetAt ?? refusal.resetAt }
   })
-  const reported = binding(waiting)
-  if (reported.kind === 'concurrency') return { violations: waiting, binding: reported }
+  const reported = reportedOf(waiting)
+  if (reported.kind === 'concurrency') return { refusals: waiting, refusedBy: reported }
   const resetAt = firstFor(counts)
   return {
-    violations: waiting,
-    binding: { ...reported, retryable: resetAt !== undefined, resetAt: resetAt ?? reported.resetAt },
+    refusals: waiting,
+    refusedBy: { ...reported, retryable: resetAt !== undefined, resetAt: resetAt ?? reported.resetAt },
   }
-}
-
-function positionOf(frame: DecisionFrame, { quotas }: Demand, { layer, window }: Violation): number | undefined {
-  const isOf = (limit: ShownLimit): boolean =>
-    limit.layer.name === layer && frame.layout.cells[limit.at]!.label === window
-  return applying(frame, quotas).find(isOf)?.at
 }

@@ -1,20 +1,21 @@
 import type { DecisionFrame } from '../decision/decide.ts'
 import type { AdmittedDecision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { QuotaWarning } from '../errors/quota-warning.ts'
 import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
+import { noSuchName } from '../options/faults.ts'
 import type { QuotaLogger } from '../options/logger.ts'
-import { categoryOf, hasLimit, layerAt, limitLabels, placedLimits } from '../policy/cells.ts'
+import { placedLimits } from '../policy/cells.ts'
 import { planNames } from '../policy/limits.ts'
-import type { Policy } from '../policy/policy.ts'
-import { unitNames } from '../policy/units.ts'
+import type { LimitRule, Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { AsyncStore, Counters, QuotaStore } from '../store/quota-store.ts'
-import { type Subject, storeSchema } from '../store/schema.ts'
+import type { Subject } from '../store/schema.ts'
 import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.ts'
-import { type Clock, systemClock } from '../time/clock.ts'
+import { type Clock, systemClock, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
 import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
@@ -23,6 +24,7 @@ import { Demands, type TakeDemand } from './decide/demands.ts'
 import { Fallback } from './decide/fallback.ts'
 import { type ChargeOf, NearLimits } from './decide/near-limits.ts'
 import { Outages } from './decide/outages.ts'
+import { Owed } from './decide/owed.ts'
 import { Reports } from './decide/reports.ts'
 import { CallDeadline } from './decide/store-call.ts'
 import { Takes } from './decide/takes.ts'
@@ -30,7 +32,7 @@ import { runAsync, type Task } from './decide/task.ts'
 import { unsupported } from './decide/unsupported.ts'
 import { Events } from './events.ts'
 import { watchCounters } from './lost-counters.ts'
-import { noteOpen, type OpeningEngine } from './open-engines.ts'
+import { noteOpen } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
 import type { QuotaRequest } from './requests.ts'
 import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
@@ -67,14 +69,12 @@ export class EngineComponents {
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
   /** Reports a refund. @param subject absent: the refund may concern any subject */
-  readonly freed = (set: number, subject?: Subject): void => {
-    if (this.events.hasListeners('freed'))
-      this.events.emit('freed', { category: this.policy.categories[categoryOf(set)]!, subject })
+  readonly freed = (subject?: Subject): void => {
+    if (this.events.hasListeners('freed')) this.events.emit('freed', { subject })
   }
   readonly #closed: readonly (() => void)[]
 
-  /** @param isUnnamed whether it is a limiter without a name */
-  constructor(options: ParsedQuotaOptions, isUnnamed: boolean) {
+  constructor(options: ParsedQuotaOptions) {
     const { policy, adaptive, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
     this.events = new Events(options.logger)
@@ -89,22 +89,21 @@ export class EngineComponents {
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadline)
     this.clock = clock
     this.calendar = options.calendar
-    this.check = checkOf(options, this.store)
+    this.check = checkOf(options, this.store, unknownLimits(policy, options.logger))
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.frames = decisionFrames(policy, this.periods)
     this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadline, frames } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
-    this.reports = new Reports({ policy, events, stopwatch, outages })
+    this.reports = new Reports({ events, stopwatch, outages })
     this.near = new NearLimits({
       policy,
       events,
       thresholds: () => live.compiled.settings.thresholds ?? thresholds,
       read: (of, costs) => this.#read(of, costs),
     })
-    this.demands = new Demands(live, periods, this.check.units)
-    this.counters = this.store.open(storeSchema(policy), clock)
-    this.#closed = opened({ policy, isUnnamed }, this.store, options.logger)
+    this.demands = new Demands(live, periods, this.check)
+    this.counters = this.store.open(placedLimits(policy).schema, clock)
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
@@ -117,16 +116,14 @@ export class EngineComponents {
       this.#refund(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync, demands, late })
     const fallback = new Fallback({ policy, frames, failurePolicy, clock, reports })
-    this.decisions = new Decisions({
-      live,
-      frames,
-      reports,
-      near,
+    const owed = new Owed({
       fallback,
-      clock,
+      read: ({ subject, set, quotas }) => runAsync(this.calls.read(subject, set, quotas, systemStopwatch())),
       // Posted at most once, even if it gets lost.
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
+    this.#closed = [...opened(policy, this.store, options.logger), () => owed.close()]
+    this.decisions = new Decisions({ live, frames, reports, near, fallback, clock, owed })
     const { calls, takes, decisions, check } = this
     this.reservations = new Reservations({
       sync: this.sync,
@@ -175,12 +172,12 @@ export class EngineComponents {
   }
 
   /** Reads a subject's limits, as after a charge. */
-  *#read({ subject, set, operation, plan }: ChargeOf, costs: readonly number[]): Task<AdmittedDecision> {
+  *#read({ subject, set, operation, plan, numbers }: ChargeOf, costs: readonly number[]): Task<AdmittedDecision> {
     const { calls, decisions } = this
     const startedAt = yield* calls.ready()
-    const quotas = yield* calls.quotasOf(subject, plan, startedAt)
+    const quotas = yield* calls.quotasOf(subject, { plan, numbers }, startedAt)
     return decisions.charged(
-      { subject, set, operation, plan, costs },
+      { subject, set, operation, plan, numbers, costs },
       quotas,
       yield* calls.read(subject, set, quotas, startedAt),
     )
@@ -197,7 +194,7 @@ export class EngineComponents {
         ? this.calls.settle({ subject, set, layers: quotas.layers, states, refunds, id, as: 'cancelled' })
         : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).then(
-      () => this.freed(set, subject),
+      () => this.freed(subject),
       () => undefined,
     )
   }
@@ -221,8 +218,8 @@ function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Cloc
 }
 
 /** Watches an open engine for mistakes. @returns what to call when it closes */
-function opened(engine: OpeningEngine, store: QuotaStore, logger: QuotaLogger): readonly (() => void)[] {
-  return [noteOpen(engine, store, (message) => logger.warn(`quota: ${message}`)), watchCounters(store, logger)]
+function opened(policy: Policy, store: QuotaStore, logger: QuotaLogger): readonly (() => void)[] {
+  return [noteOpen(policy, store, (message) => logger.warn(`quota: ${message}`)), watchCounters(store, logger)]
 }
 
 /** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
@@ -235,8 +232,10 @@ function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[])
 function checkOf(
   { policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedQuotaOptions,
   store: QuotaStore,
+  unknownLimit: (name: string) => void,
 ) {
   return new RequestCheck(policy, {
+    unknownLimit,
     idTtlMs,
     nonces: noncesBy(createNonce),
     holdTtlMs,
@@ -246,23 +245,30 @@ function checkOf(
   })
 }
 
-/** The parts of a decision that depend only on its category, by category. */
+/** Warns once of a number in a request whose limit the policy doesn't have. App data may be newer than this process. */
+function unknownLimits(policy: Policy, logger: ParsedQuotaOptions['logger']): (name: string) => void {
+  let isWarned = false
+  return (name) => {
+    if (isWarned) return
+    isWarned = true
+    const own = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared).map((limit) => limit.name)
+    const message = `a request has a number for ${noSuchName(name, own, 'limits of subjects are')}: it is ignored`
+    logger.warn(new QuotaWarning('unknown_limit', message))
+  }
+}
+
+/** The parts of a decision that depend only on the limits that count it: by set. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
-  const { layers, categories } = policy
-  const units = unitNames(policy)
-  const { layout, rowCells } = placedLimits(policy)
-  return categories.map((category, categoryIndex) => ({
+  const { schema, layout, positions, rules } = placedLimits(policy)
+  const shown = policy.limits.map(({ name }) => positions.get(name)!)
+  return schema.sets.map((set) => ({
     policy,
     layout,
-    units,
-    layers,
-    category,
+    units: schema.units,
+    layers: policy.layers,
+    rules,
     periodsAt: (quotas, instant) => periods.at(quotas, instant),
-    shown: layers.flatMap((layer, index) => {
-      const { first } = layout.rows[layerAt(policy, index, categoryIndex)]!
-      const labels = limitLabels(policy).filter((label) => hasLimit(policy, layer.name, category, label))
-      return labels.map((label) => ({ at: first + rowCells.findIndex((cell) => cell.label === label), layer }))
-    }),
+    shown: shown.filter((at) => set.includes(at)),
   }))
 }
 
@@ -272,29 +278,22 @@ function decisionFrames(policy: Policy, periods: LivePeriods): readonly Decision
  * @throws {QuotaError} `calendar_missing`, `store_unsupported`
  */
 function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Calendar | undefined): void {
-  const { windows, concurrency, operations } = policy
-  const ofCalendar = windows.find(({ every }) => every !== undefined)
+  const { limits, operations, layers } = policy
+  const first = (is: (rule: LimitRule) => boolean): string | undefined => limits.find(is)?.name
+  const ofCalendar = first(({ window }) => window?.every !== undefined)
   if (ofCalendar !== undefined && calendar === undefined) {
-    const message = `"${ofCalendar.label}" is a calendar window: install luxon and pass calendar: luxonCalendar() from @scoregw/quota/calendar`
+    const message = `"${ofCalendar}" is a calendar window: install luxon and pass calendar: luxonCalendar() from @scoregw/quota/calendar`
     throw new QuotaError('calendar_missing', message)
   }
   const lacks = (what: string): QuotaError => unsupported('store_unsupported', `this store cannot keep ${what}`, can)
-  if (ofCalendar !== undefined && can.calendar !== true) {
-    throw lacks(`calendar windows, such as "${ofCalendar.label}"`)
-  }
-  const withBurst = windows.find(({ burst }) => burst !== undefined)
-  if (withBurst !== undefined && can.bucket !== true) throw lacks(`token buckets, such as "${withBurst.label}"`)
+  if (ofCalendar !== undefined && can.calendar !== true) throw lacks(`calendar windows, such as "${ofCalendar}"`)
+  const withBurst = first(({ window }) => window?.burst !== undefined)
+  if (withBurst !== undefined && can.bucket !== true) throw lacks(`token buckets, such as "${withBurst}"`)
   const fitting = Object.keys(operations).find((name) => operations[name]!.overrun === 'fit')
   if (fitting !== undefined && can.fit !== true) throw lacks(`overrun: 'fit', as of "${fitting}"`)
-  if (concurrency === undefined) return
-  if (can.concurrency === undefined || can.holds !== true) throw lacks(`concurrency ("${concurrency.label}")`)
-  const shared = can.concurrency === 'all' ? undefined : sharedWith(policy, concurrency.label)
-  if (shared !== undefined) throw lacks(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
-}
-
-/** A shared layer that has a limit with this label. */
-function sharedWith({ layers, base }: Policy, label: string): string | undefined {
-  const hasLabel = (layer: string): boolean =>
-    Object.values(base[layer] ?? {}).some((limits) => Object.hasOwn(limits, label))
-  return layers.find(({ name, shared }) => shared && hasLabel(name))?.name
+  const slots = first(({ window }) => window === undefined)
+  if (slots === undefined) return
+  if (can.concurrency === undefined || can.holds !== true) throw lacks(`concurrency ("${slots}")`)
+  const shared = first(({ window, layer }) => window === undefined && layers[layer]!.shared)
+  if (shared !== undefined && can.concurrency !== 'all') throw lacks(`concurrency ("${shared}") in a shared layer`)
 }

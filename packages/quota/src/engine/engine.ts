@@ -1,11 +1,12 @@
 import type { Decision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/faults.ts'
-import { ALL, limitsOf, setOf } from '../policy/cells.ts'
-import type { Policy } from '../policy/policy.ts'
-import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units.ts'
+import { ALL, limitNames, placedLimits } from '../policy/cells.ts'
+import type { LimitRule, Policy } from '../policy/policy.ts'
+import { type Counting, isFree, takesSlots } from '../policy/units.ts'
 import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
-import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
+import { hasKey, type ReservationId, type Subject } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
@@ -15,11 +16,12 @@ import type { TakeDemand } from './decide/demands.ts'
 import { callOptions } from './decide/members.ts'
 import { CallDeadline, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
-import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
+import { answered, runAsync, runSync, type Task } from './decide/task.ts'
 import { openDoor } from './door.ts'
 import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
-import { type ParsedQuotaOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
+import type { ParsedQuotaOptions, QuotaOptions } from './options.ts'
+import { consumption, reservation } from './purposes.ts'
 import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
@@ -107,8 +109,8 @@ class QuotaEngine implements Quota {
     const startedAtMs = reportsRefusal ? this.#components.reports.start() : undefined
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
-      const { policy, reports } = this.#components
-      reports.decided(decision, { set: setOf(policy.categories.indexOf(decision.category)) }, startedAtMs)
+      const { reports } = this.#components
+      reports.decided(decision, { operation: decision.operation }, startedAtMs)
     }
     return decision
   }
@@ -118,9 +120,11 @@ class QuotaEngine implements Quota {
     this.#requireOpen()
     const { calls, decisions } = this.#components
     const demand = this.#peeked(request)
-    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     const { subject, set, quotas, settingsError } = demand
     if (settingsError !== undefined) throw unavailable(settingsError, 'the settings store')
+    const blocked = decisions.blocked(demand)
+    if (blocked !== undefined) return blocked
+    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     return decisions.peeked(demand, calls.readSync(subject, set, quotas))
   }
 
@@ -129,9 +133,12 @@ class QuotaEngine implements Quota {
     const { demands, decisions, calls } = this.#components
     const startedAt = yield* calls.ready()
     let demand = this.#peeked(request)
+    const { subject, set } = demand
+    if (!demand.hasSubjectSettings)
+      demand = demands.withQuotas(demand, yield* calls.quotasOf(subject, demand, startedAt))
+    const blocked = decisions.blocked(demand)
+    if (blocked !== undefined) return blocked
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    const { subject, plan, set } = demand
-    if (!demand.hasSubjectSettings) demand = demands.withQuotas(demand, yield* calls.quotasOf(subject, plan, startedAt))
     return decisions.peeked(demand, yield* calls.read(subject, set, demand.quotas, startedAt))
   }
 
@@ -162,8 +169,8 @@ class QuotaEngine implements Quota {
   protected readingSync(given: Subject, options?: StatusOptions): QuotaStatus {
     this.#requireOpen()
     const { calls, check, decisions } = this.#components
-    const { subject, plan } = check.status(given, options)
-    const quotas = calls.cachedQuotas(subject, plan)!
+    const { subject, ...terms } = check.status(given, options)
+    const quotas = calls.cachedQuotas(subject, terms)!
     const holds = calls.holdsOfSync(subject)
     return decisions.status(subject, quotas, calls.readSync(subject, ALL, quotas), holds)
   }
@@ -172,8 +179,8 @@ class QuotaEngine implements Quota {
     this.#requireOpen()
     const { calls, check, store, decisions } = this.#components
     const startedAt = yield* calls.ready()
-    const { subject, plan } = check.status(given, options)
-    const quotas = yield* calls.quotasOf(subject, plan, startedAt)
+    const { subject, ...terms } = check.status(given, options)
+    const quotas = yield* calls.quotasOf(subject, terms, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
     const read = yield* calls.read(subject, ALL, quotas, startedAt)
     return decisions.status(subject, quotas, read, yield* answered(store.sync, listed))
@@ -193,8 +200,8 @@ class QuotaEngine implements Quota {
   async resume(token: string): Promise<ResumedReservation> {
     this.#requireOpen()
     const components = this.#components
-    const { subject, operation, plan, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
-    const set = components.live.compiled.operations.get(operation)?.set
+    const { subject, operation, plan, numbers, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
+    const set = placedLimits(this.policy).setOf.get(operation)
     if (set === undefined) {
       throw new QuotaError('invalid_token', `token: a hold of "${operation}", which this policy does not have`)
     }
@@ -211,37 +218,40 @@ class QuotaEngine implements Quota {
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
-    const hold = components.hold({ ...ref, set, operation, plan, slot, ttlMs }, endsAt)
+    const hold = components.hold({ ...ref, set, operation, plan, numbers, slot, ttlMs }, endsAt)
     return resumedHandle(hold, subject, operation)
   }
 
   async reset(subject: Subject, options?: ResetOptions): Promise<void> {
     this.#requireOpen()
-    const { layer, category } = callOptions('reset()', options, ['layer', 'category'])
-    const { check } = this.#components
-    const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
-      (layer === undefined ? !shared : name === layer) ? [index] : [],
-    )
-    const categories = this.policy.categories.flatMap((name, index) =>
-      category === undefined || name === category ? [index] : [],
-    )
-    const layerNames = this.policy.layers.map(({ name }) => name)
-    if (layers.length === 0) throw noSuch('layer', layer, layerNames)
-    if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
-    const limits = limitsOf(this.policy, layers, categories)
-    await runAsync(this.#resetting({ subject: check.subject(subject), limits }, categories))
+    const { limits: named } = callOptions('reset()', options, ['limits'])
+    if (named !== undefined && !Array.isArray(named)) {
+      throw new QuotaError('invalid_reset', `limits: expected an array of names, got ${kindOf(named)}`)
+    }
+    const { positions, rules } = placedLimits(this.policy)
+    const { layers } = this.policy
+    const unknown = named?.find((name) => !positions.has(name))
+    if (unknown !== undefined) {
+      const message = `no limit ${noSuchName(unknown, limitNames(this.policy), 'the policy has')}`
+      throw new QuotaError('invalid_reset', message)
+    }
+    const keyed = this.#components.check.subject(subject)
+    const isReset = ({ name, layer }: LimitRule): boolean =>
+      hasKey(layers[layer]!, keyed) && (named === undefined ? !layers[layer]!.shared : named.includes(name))
+    const limits = rules.flatMap((rule, at) => (isReset(rule) ? [at] : []))
+    await runAsync(this.#resetting({ subject: keyed, limits }))
   }
 
-  *#resetting(request: ResetRequest & { readonly subject: Subject }, categories: readonly number[]): Task<void> {
+  *#resetting(request: ResetRequest & { readonly subject: Subject }): Task<void> {
     const { calls, freed } = this.#components
     yield* calls.reset(request)
-    for (const category of categories) freed(setOf(category), request.subject)
+    freed(request.subject)
   }
 
   inTransaction(transaction: unknown): QuotaInTransaction {
     this.#requireOpen()
     const { store, settingsStore, live, periods, demands, calls, decisions } = this.#components
-    const counters = store.sync ? undefined : store.inTransaction?.(storeSchema(this.policy), transaction)
+    const counters = store.sync ? undefined : store.inTransaction?.(placedLimits(this.policy).schema, transaction)
     if (counters === undefined) {
       const message = 'inTransaction: this store has no transactions; see what each store can in its page'
       throw new QuotaError('store_unsupported', message)
@@ -332,41 +342,11 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 }
 
-function consumption({ check, live, demands, reports, decisions }: EngineComponents): Purpose<QuotaRequest, Decision> {
-  return {
-    demand(request) {
-      const operation = check.operation(request, live.compiled)
-      check.consumable(operation, request)
-      return demands.of(request, operation, NO_KEY, reports.start())
-    },
-    free: (demand) => (isFree(demand.price) ? decisions.free(demand) : undefined),
-    of: (demand, reply) => decisions.of(demand, reply),
-  }
-}
-
-/** @param run how the handle's calls return */
-function reservation(components: EngineComponents, run: Run): Purpose<ReserveRequest, Reservation> {
-  const { check, live, demands, reports, reservations } = components
-  return {
-    demand(request) {
-      const operation = check.operation(request, live.compiled)
-      return demands.of(request, operation, check.key(request, operation), reports.start())
-    },
-    // The store must see requests with an id, even if they are free.
-    free: (demand) => (isFree(demand.price) && demand.id === undefined ? reservations.free(demand, run) : undefined),
-    of: (demand, reply) => reservations.of(demand, reply, run),
-  }
-}
-
 /** Events that need polling for ended holds. */
 const OF_ENDED_HOLDS: readonly QuotaEvent[] = ['holdEnded', 'freed']
 
 function closed(): QuotaError {
   return new QuotaError('quota_closed', 'the engine is closed; close it after all work has finished')
-}
-
-function noSuch(what: string, name: string | undefined, names: readonly string[]): QuotaError {
-  return new QuotaError('invalid_reset', `no ${what} ${noSuchName(name, names, 'the policy has')}`)
 }
 
 /** Options of an engine with synchronous stores. */
@@ -376,28 +356,9 @@ export interface SyncQuotaOptions<Operation extends string = string, C extends C
   readonly settingsStore?: SyncSettingsStore | undefined
 }
 
-/**
- * Makes a quota engine. If both stores are synchronous, as in memory, it has the `...Sync` calls too.
- *
- * @throws {QuotaError} `invalid_options`, `invalid_policy` naming every fault; `store_mismatch`
- * @example
- * const quota = createQuota({ policy: defaultPolicy() })
- * const decision = await quota.consume({ subject: 'u42', operation: 'write' })
- * if (!decision.allowed) console.log(`wait ${decision.retryAfterSeconds} s`)
- */
-export function createQuota<Operation extends string, C extends Counting = OneUnit>(
-  options: SyncQuotaOptions<Operation, C>,
-): SyncQuota<Operation, C>
-export function createQuota<Operation extends string, C extends Counting = OneUnit>(
-  options: QuotaOptions<Operation, C>,
-): Quota<Operation, C>
-export function createQuota(options: QuotaOptions): Quota {
-  return quotaOf(parseQuotaOptions(options))
-}
-
-/** Makes an engine from parsed options. @param isUnnamed whether it is a limiter without a name */
-export function quotaOf(options: ParsedQuotaOptions, isUnnamed = false): Quota {
-  const components = new EngineComponents(options, isUnnamed)
+/** Makes an engine from parsed options. */
+export function quotaOf(options: ParsedQuotaOptions): Quota {
+  const components = new EngineComponents(options)
   const { store, settingsStore } = components
   return store.sync && settingsStore.sync ? new SyncQuotaEngine(components) : new QuotaEngine(components)
 }

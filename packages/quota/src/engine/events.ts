@@ -36,7 +36,7 @@ export interface QuotaEvents<C extends Counting = Counting> {
   /** A commit was higher than its reservation. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>
   /** The store was unavailable, and the failure policy decided. Logged if there is no listener. */
-  degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
+  degraded: { readonly operation: string; readonly allowed: boolean; readonly error: unknown }
   /** Tokens or slots were refunded, so an earlier refused request may fit now. */
   freed: Freed<C>
   /** A request started waiting in a queue; see `@scoregw/quota/waiting`. */
@@ -51,14 +51,13 @@ export interface QuotaEvents<C extends Counting = Counting> {
 
 /** Which tokens or slots were refunded: by a settlement, a reset, a release, or a hold that expired. */
 export interface Freed<C extends Counting = Counting> {
-  readonly category: C['names']['category']
   /** Absent for a hold that expired or was released: its keys are unknown. */
   readonly subject?: C['names']['subject'] | undefined
 }
 
 /** A request in a waiting queue. */
 export interface WaitBegin {
-  readonly category: string
+  readonly operation: string
   /** How many requests wait in this process's queue. */
   readonly size: number
 }
@@ -85,7 +84,7 @@ export type WaitOutcome = 'admitted' | WaitRefusal | 'aborted' | 'closed' | 'fai
 
 /** How long a decision took. Only measured while there is a listener. */
 export interface DecisionTime {
-  readonly category: string
+  readonly operation: string
   /** `degraded`: the failure policy decided. */
   readonly outcome: 'admitted' | 'refused' | 'degraded'
   /** Whether the request was admitted. */

@@ -1,12 +1,11 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import { policyCells, unitOfLabel } from '../policy/cells.ts'
+import { placedLimits } from '../policy/cells.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
-import { ownOf } from '../policy/values.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 
 /**
- * Finds limiters of this process that share a counter by mistake. For example, one `simpleQuota()` limits an API to 100
- * requests and another limits logins to 5, in the same store and without names. Six API calls then lock a user out.
+ * Finds limiters of this process that share a counter by mistake. For example, one engine limits an API to 100
+ * requests and another limits logins to 5, in the same store and by the same name. Six API calls then lock a user out.
  */
 
 /** Stores of open engines, by a counter's name and limit. */
@@ -23,8 +22,6 @@ type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
-  /** The entry of a limiter without a name. Such limiters have two entries per counter. */
-  readonly isUnnamed: boolean
   /** The counter's name for messages. */
   readonly text: string
 }
@@ -40,33 +37,26 @@ function register(): Register {
   return shared[REGISTER]
 }
 
-/** An engine that opens. */
-export interface OpeningEngine {
-  readonly policy: Policy
-  /** Whether it is a limiter without a name. */
-  readonly isUnnamed: boolean
-}
-
 /**
  * Registers an open engine until you call the returned function.
  *
- * @param warn receives a warning if two stores on the same data have different limits for a counter, or if limiters share
- * a counter because they have no name
+ * @param warn receives a warning if two stores on the same data have different limits for a counter, or if two engines
+ * with different policies share one by the same name and number
  * @throws {QuotaError} `shared_counter` for different limits if both engines use the same store object
  */
-export function noteOpen(engine: OpeningEngine, store: QuotaStore, warn: (message: string) => void): () => void {
+export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
   const { byStore, byPlace } = register()
-  const counters = countersOf(engine)
+  const counters = countersOf(policy)
   const ofStore = byStore.get(store) ?? new Map()
   const conflict = conflictOf(ofStore, counters)
   if (conflict !== undefined) throw new QuotaError('shared_counter', conflict)
   byStore.set(store, ofStore)
-  let warning = unnamedTwice(ofStore, counters)
+  let warning = sharedOf(ofStore, counters, policy)
   const reference = new WeakRef(store)
   const ends = [note(ofStore, counters, reference)]
   if (store.place !== undefined) {
     const ofPlace = byPlace.get(store.place) ?? new Map()
-    warning ??= conflictOf(ofPlace, counters) ?? unnamedTwice(ofPlace, counters)
+    warning = conflictOf(ofPlace, counters) ?? warning
     byPlace.set(store.place, ofPlace)
     ends.push(note(ofPlace, counters, reference))
   }
@@ -76,23 +66,40 @@ export function noteOpen(engine: OpeningEngine, store: QuotaStore, warn: (messag
   }
 }
 
+/**
+ * The limits of policies whose engines are open or were, by counter; `reported`: two of them share it, and a message has said so.
+ * Engines of one policy, or of its copy with other answers, share counters on purpose.
+ */
+const SEEN = new WeakMap<OpenCounters, Map<string, WeakRef<Policy['limits']> | 'reported'>>()
+
+/**
+ * Finds a counter that another policy's engine has, too, with the same limit. Returns a message with the fix, once for a
+ * counter: an application may make an engine for each request.
+ */
+function sharedOf(open: OpenCounters, counters: CounterLimits, policy: Policy): string | undefined {
+  const seen = SEEN.get(open) ?? new Map<string, WeakRef<Policy['limits']> | 'reported'>()
+  SEEN.set(open, seen)
+  let message: string | undefined
+  for (const [name, { limit, text }] of counters) {
+    const last = seen.get(name)
+    if (last === 'reported') continue
+    const other = last?.deref()
+    const engines = open.get(name)?.get(limit)
+    const isShared = other !== undefined && other !== policy.limits && engines !== undefined && hasOpen(engines)
+    seen.set(name, isShared ? 'reported' : new WeakRef(policy.limits))
+    if (!isShared) continue
+    message ??= `shared_counter: two open engines count in the same counter, ${text}: if they aren't meant to share it, give the limit of one of them another name`
+  }
+  return message
+}
+
 /** Finds a counter with different limits in two engines. Returns a message with the fix. */
 function conflictOf(open: OpenCounters, counters: CounterLimits): string | undefined {
   for (const [name, { limit, text }] of counters) {
     for (const [other, engines] of open.get(name) ?? []) {
       if (other === limit || !hasOpen(engines)) continue
-      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names`
+      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give the limits of one of them other names`
     }
-  }
-  return undefined
-}
-
-/** The first counter that another limiter without a name has, as a sentence with a fix. */
-function unnamedTwice(open: OpenCounters, counters: CounterLimits): string | undefined {
-  for (const [name, { limit, isUnnamed, text }] of counters) {
-    const engines = open.get(name)?.get(limit)
-    if (!isUnnamed || engines === undefined || !hasOpen(engines)) continue
-    return `two limiters without a name share the counter ${text}: give each a name of its own, simpleQuota({ name: 'login', .. }), or close the one that this one replaces`
   }
   return undefined
 }
@@ -126,19 +133,13 @@ function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<Quota
   }
 }
 
-function countersOf({ policy, isUnnamed }: OpeningEngine): CounterLimits {
-  const counters = new Map<string, CounterLimit>()
-  const cells = policyCells(policy)
-  for (const { name: layer } of policy.layers) {
-    for (const category of policy.categories) {
-      for (const { identity, label } of cells) {
-        const limit = ownOf(ownOf(ownOf(policy.base, layer), category), label)
-        if (limit === undefined) continue
-        const text = `"${label}" of ${unitOfLabel(policy, label)} in layer "${layer}", category "${category}"`
-        counters.set(JSON.stringify([layer, category, identity]), { limit, isUnnamed: false, text })
-        if (isUnnamed) counters.set(JSON.stringify([category, identity]), { limit, isUnnamed, text })
-      }
-    }
-  }
-  return counters
+function countersOf(policy: Policy): CounterLimits {
+  const { rules, layout } = placedLimits(policy)
+  return new Map(
+    rules.map(({ name, limit, unit, layer }, at) => {
+      const { name: ofLayer } = policy.layers[layer]!
+      const text = `"${name}" of ${unit} in layer "${ofLayer}"`
+      return [JSON.stringify([ofLayer, layout.cells[at]!.identity]), { limit, text }]
+    }),
+  )
 }

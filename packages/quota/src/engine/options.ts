@@ -1,9 +1,7 @@
-import { faultyDocument } from '../errors/quota-error.ts'
 import {
   aClock,
   aFunction,
   type Check,
-  type Checks,
   group,
   having,
   objectWhere,
@@ -16,9 +14,8 @@ import {
 import { faultsOf, noSuchName, within } from '../options/faults.ts'
 import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
-import { copyOfPolicy, type Policy } from '../policy/policy.ts'
+import type { Policy } from '../policy/policy.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/rules.ts'
-import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { type Counting, unitNames } from '../policy/units.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -26,10 +23,9 @@ import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
-import { withLengths } from '../windows/kinds/rolling.ts'
 
 /**
- * What happens to requests of a category while the store is unavailable. Decisions without the store have `source:
+ * What happens to requests while the store is unavailable. Decisions without the store have `source:
  * 'fallback'`.
  *
  * - `closed`: the call throws `quota_unavailable`.
@@ -43,7 +39,7 @@ export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly exp
 
 /** The options of {@link createQuota}. */
 export interface QuotaOptions<Operation extends string = string, C extends Counting = Counting> {
-  /** Windows, categories, layers, operations and base limits. `defaultPolicy()` is a start. */
+  /** The rules: `definePolicy()`, or write its members here. */
   readonly policy: Policy<Operation, C>
   /**
    * Stores the counters.
@@ -64,9 +60,9 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly adaptive?: { readonly factor: FactorStore } | undefined
   /**
-   * What happens while the store is unavailable, by category.
+   * What happens while the store is unavailable, by operation or category.
    *
-   * @default `closed` for every category
+   * @default `closed`
    */
   readonly failurePolicy?: Readonly<Record<string, FailurePolicy>> | undefined
   /**
@@ -108,7 +104,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
   readonly calendar?: Calendar | undefined
   /**
    * When limits count as near, for the event `nearLimit`: from a share of the limit (above 0, up to 1), or when at most
-   * this many tokens are left. With `unit`, only for windows of that unit. At most 8. Settings can replace them.
+   * this much is left. With `unit`, only for limits of that unit. At most 8. Settings can replace them.
    *
    * @default [{ share: 0.8 }]
    */
@@ -160,11 +156,24 @@ export type ParsedQuotaOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
-/** Options that every engine has, regardless of its policy. */
-export type SharedOptions = Omit<ParsedQuotaOptions, 'policy' | 'failurePolicy'>
+function failurePolicyCheck(): Check<FailurePolicy> {
+  const what = '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'
+  return where<FailurePolicy>(isFailurePolicy, what)
+}
 
-export function sharedChecks(): Checks<SharedOptions> {
-  return {
+const OF_POLICY = 'it is a member of the policy: write all of them here, with `limits`, or pass one as `policy`'
+
+const parse = /* @__PURE__ */ optionsParser<ParsedQuotaOptions>(
+  'createQuota()',
+  () => ({
+    policy: objectWhere<Policy>(
+      (value) => ['limits', 'layers', 'operations'].every((name) => Object.hasOwn(value, name)),
+      'a policy from definePolicy(), or `limits` by name',
+    ),
+    failurePolicy: withDefault(
+      tableOf(failurePolicyCheck(), 'an object by operation or category, { read: "open" }'),
+      {},
+    ),
     store: optional(
       objectWhere<QuotaStore>(isStore, 'a quota store, for example memoryStore() or redisStore({ client })'),
     ),
@@ -183,22 +192,9 @@ export function sharedChecks(): Checks<SharedOptions> {
     createNonce: optional(aFunction<() => string>()),
     stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
     logger: aLogger(),
-  }
-}
-
-export function failurePolicyCheck(): Check<FailurePolicy> {
-  const what = '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'
-  return where<FailurePolicy>(isFailurePolicy, what)
-}
-
-const parse = /* @__PURE__ */ optionsParser<ParsedQuotaOptions>('createQuota()', () => ({
-  policy: objectWhere<Policy>(
-    (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
-    'a policy, for example from defaultPolicy() or definePolicy()',
-  ),
-  failurePolicy: withDefault(tableOf(failurePolicyCheck(), 'an object by category, { read: "open" }'), {}),
-  ...sharedChecks(),
-}))
+  }),
+  { words: { operations: OF_POLICY, plans: OF_POLICY, unit: OF_POLICY, titles: OF_POLICY, answers: OF_POLICY } },
+)
 
 function isStore(value: object): boolean {
   const { sync, open } = value as { sync?: unknown; open?: unknown }
@@ -216,18 +212,22 @@ function isFailurePolicy(value: unknown): boolean {
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
 export function parseQuotaOptions(options: QuotaOptions): ParsedQuotaOptions {
   const parsed = parse(options)
-  const given = parsed.policy
-  const complete = { ...given, windows: withLengths(given.windows) as Policy['windows'] }
-  const faults = policyFaults(complete)
-  if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  const policy = copyOfPolicy(complete)
+  const { policy } = parsed
+  if (policy.answers !== undefined && typeof policy.answers !== 'function') {
+    const message = 'expected a function, for example neutralAnswers()'
+    throw refusedOptions('createQuota()', [{ path: 'policy.answers', message }])
+  }
   const ofThresholds = faultsOf(thresholdsCheck(unitNames(policy)), parsed.thresholds)
   if (ofThresholds.length > 0) throw refusedOptions('createQuota()', within('thresholds', ofThresholds))
-  const unknown = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
+  const { operations } = policy
+  const names = [
+    ...new Set([...Object.keys(operations), ...Object.values(operations).flatMap(({ category }) => category ?? [])]),
+  ]
+  const unknown = Object.keys(parsed.failurePolicy).filter((name) => !names.includes(name))
   if (unknown.length > 0) {
-    const faults = unknown.map((category) => ({
-      path: `failurePolicy.${category}`,
-      message: `not a category: ${noSuchName(category, policy.categories, 'the policy has')}`,
+    const faults = unknown.map((name) => ({
+      path: `failurePolicy.${name}`,
+      message: `not an operation or category: ${noSuchName(name, names, 'the policy has')}`,
     }))
     throw refusedOptions('createQuota()', faults)
   }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { Counting } from '../policy/units.ts'
+import type { Counting, IsSingle } from '../policy/units.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
 import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
 import type { QuotaSubjects } from './admin/subject-admin.ts'
@@ -20,7 +20,7 @@ import type {
 } from './requests.ts'
 
 /**
- * A quota engine. It decides each request against all windows of all layers, atomically.
+ * A quota engine. It decides each request against all limits that count it, atomically.
  *
  * Every call may throw these errors ({@link QuotaError}): `unknown_operation`, `invalid_cost` or `invalid_subject` for
  * an invalid request; `quota_unavailable` if a store is unavailable and the failure policy is `closed`; `quota_closed`.
@@ -33,7 +33,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   readonly holdTtlMs: number | undefined
 
   /**
-   * Decides a request. If it is admitted, it is charged in every window.
+   * Decides a request. If it is admitted, it is charged in every limit that counts it.
    *
    * @throws {QuotaError} `reservation_required` for operations that need a slot
    */
@@ -82,9 +82,9 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
 
   /**
-   * Resets a subject's windows to 0 used. Slots stay taken.
+   * Resets a subject's limits to 0 used. Slots stay taken.
    *
-   * @throws {QuotaError} `invalid_reset` for an unknown layer or category
+   * @throws {QuotaError} `invalid_reset` for an unknown limit
    */
   reset(subject: C['names']['subject'], options?: ResetOptions<C>): Promise<void>
 
@@ -125,3 +125,33 @@ export interface SyncQuota<Operation extends string = string, C extends Counting
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>
   statusSync(subject: C['names']['subject'], options?: StatusOptions<C>): QuotaStatus<C>
 }
+
+/** A request to an engine with one operation, which it needn't name. */
+type Unnamed<Request> = Omit<Request, 'operation'>
+
+/**
+ * Calls of an engine whose policy has one operation. They are properties, not methods, so that the compiler doesn't take
+ * an engine with several operations for one.
+ */
+export interface OneOperation<C extends Counting = Counting> {
+  readonly consume: (request: Unnamed<QuotaRequest<string, C>>) => Promise<Decision<C>>
+  readonly peek: (request: Unnamed<QuotaRequest<string, C>>, options?: PeekOptions) => Promise<Decision<C>>
+  readonly reserve: (request: Unnamed<ReserveRequest<string, C>>) => Promise<Reservation<C>>
+  readonly run: <T>(
+    request: Unnamed<ReserveRequest<string, C>>,
+    work: (reservation: HeldReservation<C>) => T | PromiseLike<T>,
+  ) => Promise<RunResult<T, C>>
+}
+
+/** The same over synchronous stores. */
+export interface SyncOneOperation<C extends Counting = Counting> extends OneOperation<C> {
+  readonly consumeSync: (request: Unnamed<QuotaRequest<string, C>>) => Decision<C>
+  readonly peekSync: (request: Unnamed<QuotaRequest<string, C>>) => Decision<C>
+  readonly reserveSync: (request: Unnamed<ReserveRequest<string, C>>) => SyncReservation<C>
+}
+
+/** The calls that needn't name the operation, if there is only one. */
+export type CallsOf<Operation extends string, C extends Counting> =
+  IsSingle<Operation> extends true ? OneOperation<C> : unknown
+export type SyncCallsOf<Operation extends string, C extends Counting> =
+  IsSingle<Operation> extends true ? SyncOneOperation<C> : unknown

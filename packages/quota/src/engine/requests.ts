@@ -1,6 +1,7 @@
-import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
+import type { GivenLimit } from '../policy/policy.ts'
 import type { Threshold } from '../policy/settings.ts'
-import type { Counting, LayerIn } from '../policy/units.ts'
+import type { Counting, Some } from '../policy/units.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
@@ -12,7 +13,7 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
   /** The name of one of the policy's operations. */
   readonly operation: Operation
   /**
-   * The amount to charge, instead of the operation's price. The category stays. A whole number, 0 or more. If the
+   * The amount to charge, instead of the operation's price. A whole number, 0 or more. If the
    * policy has several units: amounts by unit. Units that you leave out are charged at their price.
    *
    * @default the operation's price
@@ -20,9 +21,17 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
   readonly cost?: C['cost'] | undefined
   /**
    * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings takes
-   * precedence. With an unknown plan, the base limits apply, and the event `unknownPlan` reports it.
+   * precedence. With an unknown plan, the policy's numbers apply, and the event `unknownPlan` reports it.
    */
   readonly plan?: C['names']['plan'] | undefined
+  /**
+   * Numbers of this request from your own data, by limits of the subject's own. `null`: no number. Modes don't scale
+   * them. Numbers in the subject's stored settings take precedence. The counter is the same, whatever the number.
+   * Unknown names are ignored, with one warning.
+   *
+   * @default those of plans, settings and the policy
+   */
+  readonly limits?: Some<C['names']['limit'], GivenLimit | null | undefined> | undefined
   /** Stops the wait. If the request is admitted anyway, it is refunded. */
   readonly signal?: AbortSignal | undefined
 }
@@ -53,7 +62,7 @@ export interface CommitResult<C extends Counting = Counting> {
 }
 
 /** Calls of a reservation or of a resumed hold. */
-export interface ReservationCalls<C extends Counting = Counting> {
+interface ReservationCalls<C extends Counting = Counting> {
   /**
    * The token to resume the hold in any process with the policy: see `quota.resume()`. Anyone who has it can settle the
    * hold, so keep it on your servers. `undefined`: not a hold.
@@ -86,7 +95,7 @@ export interface ReservationCalls<C extends Counting = Counting> {
    */
   extend(ttlMs?: number): Promise<number>
   /**
-   * Grows the hold: charges more in all windows, or in none.
+   * Grows the hold: charges more in all limits that count it, or in none.
    *
    * @param cost tokens, or amounts by unit; units that you leave out don't grow
    * @returns the decision; if it refuses, the hold is unchanged
@@ -179,17 +188,18 @@ export type RunResult<T, C extends Counting = Counting> =
   | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }
   | { readonly allowed: false; readonly status: RepeatedReservation['status']; readonly decision?: undefined }
 
-/** The windows that apply to a subject, by category, in the policy's order. */
+/** The limits that apply to a subject, in the policy's order. */
 export interface QuotaStatus<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   /** When the status was read, in epoch milliseconds of the store's clock. */
   readonly now: number
   readonly settingsVersion: number
-  readonly windows: Readonly<Record<C['names']['category'], readonly HeldWindowStatus<C>[]>>
+  /** By name. */
+  readonly limits: { readonly [name in C['names']['limit']]?: HeldLimitStatus<C> }
 }
 
 /** A limit in a status. */
-export interface HeldWindowStatus<C extends Counting = Counting> extends WindowStatus<C> {
+export interface HeldLimitStatus<C extends Counting = Counting> extends LimitStatus<C> {
   /**
    * The part of `used` that the subject's open holds may still refund. Present if above 0, in the first layer that
    * isn't shared.
@@ -212,18 +222,18 @@ export interface PeekOptions {
 export interface StatusOptions<C extends Counting = Counting> {
   /** Like a request's `plan`. */
   readonly plan?: C['names']['plan'] | undefined
+  /** Like a request's `limits`. */
+  readonly limits?: QuotaRequest<string, C>['limits']
 }
 
 /**
- * A subject's open hold. `tokens` is its amount in every window. Policies with several units have `cost` instead, with
+ * A subject's open hold. `tokens` is its amount. Policies with several units have `cost` instead, with
  * an amount per unit.
  */
 export type Hold<C extends Counting = Counting> = C['held'] & {
   /** The hold's reference for `release`. */
   readonly ref: string
   readonly operation: string
-  /** The operation's category; empty if the policy no longer has the operation. */
-  readonly category: C['names']['category'] | ''
   /** Whether it has a slot. */
   readonly slot: boolean
   /** When it was reserved, epoch milliseconds. */
@@ -234,8 +244,6 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
 /** A hold that expired unsettled. The refunded amount is as in {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
-  /** See {@link Hold}. */
-  readonly category: C['names']['category'] | ''
   /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   /** When it expired, epoch milliseconds. */
@@ -246,29 +254,26 @@ export type HoldEnd<C extends Counting = Counting> = C['held'] & {
 export interface QuotaOverrun<C extends Counting = Counting> extends CommitResult<C> {
   readonly subject: C['names']['subject']
   readonly operation: string
-  readonly category: C['names']['category']
   /** The reserved amount. */
   readonly reserved: C['amount']
 }
 
-/** The windows that `reset` resets. */
+/** The limits that `reset` resets. */
 export interface ResetOptions<C extends Counting = Counting> {
   /**
-   * A layer's name. A shared layer is reset only if you name it.
+   * Names of limits. Those that all subjects share are reset only if you name them.
    *
-   * @default every layer that isn't shared
+   * @default every limit of the subject's own
    */
-  readonly layer?: LayerIn<C['names']> | undefined
-  /** @default every category */
-  readonly category?: C['names']['category'] | undefined
+  readonly limits?: readonly C['names']['limit'][] | undefined
 }
 
-/** A final charge took a window or slots across a threshold of the limit. */
+/** A final charge took a limit across a threshold. */
 export interface NearLimit<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   /** The decision about the request whose charge made the crossing. */
   readonly decision: Decision<C>
-  /** The window when the event is emitted. What open reservations hold is included. */
-  readonly window: WindowStatus<C>
+  /** The limit when the event is emitted. What open reservations hold is included. */
+  readonly limit: LimitStatus<C>
   readonly threshold: Threshold<C>
 }

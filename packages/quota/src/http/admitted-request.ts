@@ -1,9 +1,9 @@
 import type { Decision } from '../decision/decision.ts'
 import type { CommitResult } from '../engine/requests.ts'
-import type { Counting } from '../policy/units.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Exchange } from './exchange.ts'
 import type { MeteredRequest } from './metered-request.ts'
-import type { RequestQuota, UnitsOfHandlers } from './options.ts'
+import type { RequestQuota } from './options.ts'
 import type { ParsedMeterOptions } from './parse-options.ts'
 
 /** The options of a meter that an admitted request still needs. */
@@ -14,7 +14,7 @@ export type AdmittedOptions = Pick<ParsedMeterOptions<never>, 'quota' | 'logger'
  * `exchange.settlesAtEnd`, also call {@link end} before you send the last byte, or {@link abort} when the response
  * closes early.
  */
-export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
+export class AdmittedRequest<C extends Counting = OneUnit> implements RequestQuota<C> {
   readonly kind = 'metered'
   /** The quota to hand to the handler. */
   readonly quota: MeteredRequest<C>

@@ -27,7 +27,7 @@ export function noResponse({ status }: QuotaAnswer, expected: string): QuotaErro
 }
 
 /** What the application's function for an answer does to a response. */
-export interface OwnAnswer {
+interface OwnAnswer {
   /** Calls the function. */
   answer(): unknown
   /** Whether it has sent a response, or passed the request on; or the client disconnected. */

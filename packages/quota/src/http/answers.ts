@@ -140,9 +140,9 @@ const QUOTA_EXCEEDED = {
 /** A refusal as problem details. `violated-policies` lists the limits that refuse, by their names in `RateLimit`. */
 function quotaExceededProblem(
   { error: _, msg: detail, ...members }: QuotaExceededBody,
-  { violations }: RefusedDecision,
+  { refusals }: RefusedDecision,
 ): ProblemDetails {
-  const names = violations.map(({ layer, window }) => `${layer}-${window}`)
+  const names = refusals.map(({ name }) => name)
   return { ...QUOTA_EXCEEDED, status: 429, detail, 'violated-policies': names, ...members }
 }
 

@@ -1,6 +1,7 @@
 import type { RefusedDecision } from '../decision/decision.ts'
+import { listedLimits } from '../decision/listed.ts'
 import { frameOf } from '../decision/outcome.ts'
-import type { HeldWindowStatus } from '../engine/requests.ts'
+import type { HeldLimitStatus } from '../engine/requests.ts'
 import { notPromise } from '../options/promise.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
 import { isoText } from '../time/zoned.ts'
@@ -21,7 +22,7 @@ export interface QuotaExceededOptions {
 const NEUTRAL: QuotaAnswers = /* @__PURE__ */ neutralAnswers()
 
 /**
- * Returns the body of a 429: the binding limit, how much of it is used, and when to retry.
+ * Returns the body of a 429: the limit that refuses, how much of it is used, and when to retry.
  *
  * @throws {QuotaError} `invalid_options` if `answers` or `messages` return a promise
  */
@@ -40,13 +41,12 @@ export function refusalMessage(decision: RefusedDecision, options: QuotaExceeded
 }
 
 /** One limit of a quota status, as JSON. */
-export interface WindowStatusBody {
-  readonly scope: string
-  readonly window: string
-  /** The counted unit. Present if the policy names its units. */
-  readonly unit?: string
+export interface LimitStatusBody {
+  /** The limit's name for people. */
+  readonly title: string
+  readonly unit: string
   readonly limit: Limit
-  /** The most tokens that a bucket can hold. Present for buckets. */
+  /** The most that a bucket can hold. Present for buckets. */
   readonly burst?: Limit
   readonly used: number
   readonly remaining: Limit
@@ -59,10 +59,8 @@ export interface WindowStatusBody {
 
 /** A quota status, as JSON. */
 export interface QuotaStatusBody {
-  /**
-   * The limits of each layer that applies to the caller, by category, in the policy's order. Without shadowed limits.
-   */
-  readonly windows: Readonly<Record<string, readonly WindowStatusBody[]>>
+  /** The limits that apply to the caller by name, in the policy's order. Without shadowed ones. */
+  readonly limits: Readonly<Record<string, LimitStatusBody>>
   /** Present if you passed one. */
   readonly timeZone?: string
 }
@@ -73,22 +71,22 @@ export interface QuotaStatusBody {
  * @param options.timeZone a zone to include, for clients that show local times. Default: none
  */
 export function quotaStatusBody(
-  status: { readonly windows: Readonly<Record<string, readonly HeldWindowStatus[]>> },
+  status: { readonly limits: Readonly<Record<string, HeldLimitStatus | undefined>> },
   options: { readonly timeZone?: string | undefined } = {},
 ): QuotaStatusBody {
-  const entries = Object.entries(status.windows).map(
-    ([category, windows]) => [category, windows.filter(({ enforced }) => enforced).map(windowBody)] as const,
-  )
   const { timeZone } = options
-  return { windows: Object.fromEntries(entries), ...(timeZone === undefined ? {} : { timeZone }) }
+  const limits = listedLimits(status.limits).filter((limit) => limit.enforced)
+  return {
+    limits: Object.fromEntries(limits.map((limit) => [limit.name, limitBody(limit)])),
+    ...(timeZone === undefined ? {} : { timeZone }),
+  }
 }
 
-function windowBody(status: HeldWindowStatus): WindowStatusBody {
-  const { scope, window, unit, limit, burst, used, remaining, held, startedAt, resetAt } = status
+function limitBody(status: HeldLimitStatus): LimitStatusBody {
+  const { title, unit, limit, burst, used, remaining, held, startedAt, resetAt } = status
   return {
-    scope,
-    window,
-    ...(unit === undefined ? {} : { unit }),
+    title,
+    unit,
     limit,
     ...(burst === undefined ? {} : { burst }),
     used,

@@ -1,5 +1,7 @@
-import type { Decision, RefusedDecision, UncountedWindow, WindowStatus } from '../decision/decision.ts'
-import { scarcestWindow } from '../decision/scarcest.ts'
+import { retryAfterSeconds } from '../decision/decide.ts'
+import type { Decision, LimitStatus, RefusedDecision, UncountedLimit } from '../decision/decision.ts'
+import { listedLimits } from '../decision/listed.ts'
+import { scarcestLimit } from '../decision/scarcest.ts'
 import { type Amount, ofUnit } from '../policy/units.ts'
 import { isoText } from '../time/zoned.ts'
 import { SLOTS } from '../windows/units.ts'
@@ -31,9 +33,9 @@ export type NamedFields = Readonly<Record<string, string>>
  * @param isAlways whether to send `Retry-After` all the same
  */
 export function refusalHeaders(decision: RefusedDecision, isAlways = false): Record<string, string> {
-  const { retryable, retryAfterSeconds, resetAt } = decision
+  const { retryable, resetAt, now } = decision
   return {
-    ...(retryable || isAlways ? { 'Retry-After': String(retryAfterSeconds) } : {}),
+    ...(retryable || isAlways ? { 'Retry-After': String(retryAfterSeconds(resetAt, now)) } : {}),
     'X-Quota-Reset': isoText(resetAt),
   }
 }
@@ -50,50 +52,45 @@ export function rateLimitFields(
   texts: LimitTexts = new LimitTexts(),
 ): RateLimitFields | undefined {
   if (which === 'all') return allFields(decision, more, texts)
-  const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
-  return window && { policy: texts.of(window).policy, limit: limitItem(window, decision, more, texts) }
+  const named = decision.allowed ? scarcestLimit(decision, more) : refusing(decision)
+  return named && { policy: texts.of(named).policy, limit: limitItem(named, decision, more, texts) }
 }
 
-function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | undefined {
-  return windows.find(({ layer, window }) => layer === binding.layer && window === binding.window)
+/** The limit that the refusal reports, if it was counted. */
+function refusing({ limits, refusedBy }: RefusedDecision): LimitStatus | undefined {
+  const limit = limits[refusedBy.name]
+  return limit !== undefined && limit.used !== null ? limit : undefined
 }
 
 function allFields(decision: Decision, more: Amount, texts: LimitTexts): RateLimitFields | undefined {
-  const windows: readonly (WindowStatus | UncountedWindow)[] = decision.windows
-  const counted = windows.filter(isCounted)
+  const counted = listedLimits(decision.limits).filter(isCounted)
   if (counted.length === 0) return undefined
-  const named = decision.allowed ? counted : counted.filter((window) => refuses(decision, window))
+  const named = decision.allowed ? counted : counted.filter((limit) => refuses(decision, limit))
   return {
-    policy: counted.map((window) => texts.of(window).policy).join(', '),
-    limit: named.map((window) => limitItem(window, decision, more, texts)).join(', '),
+    policy: counted.map((limit) => texts.of(limit).policy).join(', '),
+    limit: named.map((limit) => limitItem(limit, decision, more, texts)).join(', '),
   }
 }
 
 /** Whether the limit was counted and may be shown to callers: neither unlimited nor shadowed. */
-function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
-  return window.limit !== 'unlimited' && window.used !== null && window.enforced
+function isCounted(limit: LimitStatus | UncountedLimit): limit is LimitStatus {
+  return limit.limit !== 'unlimited' && limit.used !== null && limit.enforced
 }
 
-function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatus): boolean {
-  return violations.some((violation) => violation.layer === layer && violation.window === window)
+function refuses({ refusals }: RefusedDecision, { name }: LimitStatus): boolean {
+  return refusals.some((refusal) => refusal.name === name)
 }
 
-/** Returns the rest of a window after `more` tokens. Concurrency slots don't change. */
-function remainingOf({ kind, unit, limit, burst = limit, used, remaining }: WindowStatus, more: Amount): number {
+/** Returns the rest of a limit after `more`. Concurrency slots don't change. */
+function remainingOf({ kind, unit, limit, burst = limit, used, remaining }: LimitStatus, more: Amount): number {
   const added = ofUnit(more, unit)
   if (added === 0 || kind === 'concurrency') return remaining as number
   return Math.max(0, (burst as number) - Math.max(0, used + added))
 }
 
 /** A limit and its texts in the header fields. */
-interface NamedLimit {
-  readonly layer: string
-  readonly window: string
-  readonly unit: string | undefined
-  readonly limit: number | 'unlimited'
-  readonly burst: number | 'unlimited' | undefined
-  readonly lengthMs: number | null
-  /** The quoted name. It only has `A-Z a-z 0-9 _ -`, so it needs no escapes (RFC 9651). */
+interface NamedLimit extends Pick<LimitStatus, 'limit' | 'burst' | 'lengthMs'> {
+  /** The quoted name. It only has letters, digits and `. _ : / -`, so it needs no escapes (RFC 9651). */
   readonly name: string
   readonly policy: string
 }
@@ -102,15 +99,14 @@ interface NamedLimit {
 export class LimitTexts {
   #last: NamedLimit | undefined
 
-  of({ layer, window, unit, limit, burst, lengthMs }: WindowStatus): NamedLimit {
+  of({ name: plain, unit, limit, burst, lengthMs }: LimitStatus): NamedLimit {
     const last = this.#last
-    const isSame = last?.window === window && last.layer === layer && last.unit === unit
-    if (isSame && last.limit === limit && last.burst === burst && last.lengthMs === lengthMs) return last
-    const name = `"${layer}-${window}"`
+    const name = `"${plain}"`
+    if (last?.name === name && last.limit === limit && last.burst === burst && last.lengthMs === lengthMs) return last
     const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
     const saved = burst === undefined ? '' : `;burst=${burst}`
     const policy = `${name};q=${limit}${unitText(unit)}${lasts}${saved}`
-    this.#last = { layer, window, unit, limit, burst, lengthMs, name, policy }
+    this.#last = { limit, lengthMs, name, policy, ...(burst !== undefined && { burst }) }
     return this.#last
   }
 }
@@ -119,30 +115,31 @@ export class LimitTexts {
  * The parameter `qu`. Omitted for `requests`, the draft's default. The draft also registers `content-bytes` and
  * `concurrent-requests`. Other units keep their names, so that clients don't take them for requests.
  */
-function unitText(unit: string | undefined): string {
-  if (unit === undefined || unit === 'requests') return ''
+function unitText(unit: string): string {
+  if (unit === 'requests') return ''
   return `;qu="${unit === SLOTS ? 'concurrent-requests' : unit}"`
 }
 
 /** When a refusing bucket has refilled enough for the request; for other limits, when they reset. */
-function refillAt({ violations }: RefusedDecision, { layer, window, kind, resetAt }: WindowStatus): number | null {
+function refillAt({ refusals }: RefusedDecision, { name, kind, resetAt }: LimitStatus): number | null {
   if (kind !== 'bucket') return resetAt
-  const violation = violations.find((each) => each.layer === layer && each.window === window)
-  return violation?.retryable === true ? violation.resetAt : resetAt
+  const refusal = refusals.find((each) => each.name === name)
+  return refusal?.retryable === true ? refusal.resetAt : resetAt
 }
 
-function limitItem(window: WindowStatus, decision: Decision, more: Amount, texts: LimitTexts): string {
-  const resetAt = decision.allowed ? window.resetAt : refillAt(decision, window)
+function limitItem(limit: LimitStatus, decision: Decision, more: Amount, texts: LimitTexts): string {
+  const resetAt = decision.allowed ? limit.resetAt : refillAt(decision, limit)
   const seconds = resetAt === null ? undefined : Math.max(0, Math.ceil((resetAt - decision.now) / 1000))
   // `t` is never later than `Retry-After`. If waiting doesn't help, a later reset is left out.
-  const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
-  return `${texts.of(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
+  const isNamed =
+    seconds !== undefined && (decision.allowed || seconds <= retryAfterSeconds(decision.resetAt, decision.now))
+  return `${texts.of(limit).name};r=${remainingOf(limit, more)}${isNamed ? `;t=${seconds}` : ''}`
 }
 
 /**
  * Returns `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers, versions 10 and 11.
  *
- * They name the limit that admits the fewest further requests with this cost; in a refusal, the binding limit. With
+ * They name the limit that admits the fewest further requests with this cost; in a refusal, the one that it reports. With
  * `fields: 'all'`, `RateLimit-Policy` lists each limit. `RateLimit` also lists each, but in a refusal only those that
  * refuse. Unlimited, shadowed and uncounted limits are left out. If no limit remains, so are both fields.
  *
@@ -163,18 +160,18 @@ export function namedFields(fields: RateLimitFields | undefined): Record<string,
 
 /**
  * Returns the older fields: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in whole seconds
- * since the epoch. They name the limit that admits the fewest further requests, or the binding limit. A refusal resets
+ * since the epoch. They name the limit that admits the fewest further requests, or the one that it reports. A refusal resets
  * when `Retry-After` ends. A window that isn't open has no reset. Neither has a concurrency limit.
  *
  * @param more see {@link rateLimitFields}
  */
 export function legacyFields(decision: Decision, more: Amount = 0): NamedFields | undefined {
-  const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
-  if (window === undefined) return undefined
-  const { resetAt } = decision.allowed ? window : decision
+  const named = decision.allowed ? scarcestLimit(decision, more) : refusing(decision)
+  if (named === undefined) return undefined
+  const { resetAt } = decision.allowed ? named : decision
   return {
-    'X-RateLimit-Limit': String(window.limit),
-    'X-RateLimit-Remaining': String(remainingOf(window, more)),
+    'X-RateLimit-Limit': String(named.limit),
+    'X-RateLimit-Remaining': String(remainingOf(named, more)),
     ...(resetAt !== null && { 'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)) }),
   }
 }

@@ -1,13 +1,11 @@
 import type { Decision } from '../decision/decision.ts'
 import type { QuotaRequest, ReserveRequest } from '../engine/requests.ts'
-import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { isPromiseLike, notPromise } from '../options/promise.ts'
 import { takesSlot } from '../policy/cells.ts'
 import { operationOf } from '../policy/policy.ts'
-import type { Cost } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { queueOf } from '../waiting/waiting-queue.ts'
 import { AdmittedRequest } from './admitted-request.ts'
@@ -74,6 +72,7 @@ const ROUTE_OPTIONS = [
   'abortGraceMs',
   'abortedAs',
   'plan',
+  'limits',
   'skip',
   'anonymous',
   'maxWaitMs',
@@ -82,10 +81,16 @@ const ROUTE_OPTIONS = [
 /** A text that may contain an IPv6 address. */
 const HAS_GROUPS = /:[^:]*:/
 
-/** Whether a request has no subject: text from callers may be empty. */
+/** Whether a request has no subject: text from callers may be empty, and so may all keys. */
 function isBlank(subject: Given): subject is null | undefined | '' {
-  return subject === undefined || subject === null || (typeof subject === 'string' && subject.trim() === '')
+  if (typeof subject === 'string') return subject.trim() === ''
+  if (typeof subject !== 'object' || subject === null) return subject === undefined || subject === null
+  const keys: readonly unknown[] = Object.values(subject)
+  return keys.length > 0 && keys.every((key) => key === null || (typeof key === 'string' && key.trim() === ''))
 }
+
+/** What a request says about its price and its limits. */
+type Terms = Pick<QuotaRequest, 'cost' | 'plan'> & { readonly limits: QuotaRequest['limits'] | null }
 
 /** Error codes that become a 503. All other errors are thrown to the application. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
@@ -230,11 +235,14 @@ export class HttpMeter<Request> {
       this.warnings.warnOnce('subject_not_text', message)
     }
     this.#checkAddress(request, subject)
-    const { cost: price, plan: named } = this.options
+    const { cost: price, plan: named, limits: numbers } = this.options
     const cost = typeof price === 'function' ? price(request) : price
     const plan = typeof named === 'function' ? named(request) : named
-    if (isPromiseLike(cost) || isPromiseLike(plan)) return this.#takeWhenKnown(of, subject, cost, plan)
-    return this.#take(of, { subject, operation, cost, plan })
+    const limits = typeof numbers === 'function' ? numbers(request) : numbers
+    if (isPromiseLike(cost) || isPromiseLike(plan) || isPromiseLike(limits)) {
+      return this.#takeWhenKnown(of, subject, cost, plan, limits)
+    }
+    return this.#take(of, { subject, operation, cost, plan, limits: limits ?? undefined })
   }
 
   /** Warns of a subject with the request's own IPv6 address: its caller has 2^64 others. */
@@ -250,11 +258,11 @@ export class HttpMeter<Request> {
   async #takeWhenKnown(
     of: Undecided<Request>,
     subject: Subject,
-    ...known: readonly [MaybeAsync<Cost | undefined>, MaybeAsync<string | undefined>]
+    ...known: readonly [MaybeAsync<Terms['cost']>, MaybeAsync<Terms['plan']>, MaybeAsync<Terms['limits']>]
   ): Promise<Admission> {
-    // Together, so that neither rejects unhandled while the other is awaited.
-    const [cost, plan] = await Promise.all(known)
-    return this.#take(of, { subject, operation: of.operation, cost, plan })
+    // Together, so that none rejects unhandled while another is awaited.
+    const [cost, plan, limits] = await Promise.all(known)
+    return this.#take(of, { subject, operation: of.operation, cost, plan, limits: limits ?? undefined })
   }
 
   #take(of: Undecided<Request>, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
@@ -390,9 +398,9 @@ export class HttpMeter<Request> {
   }
 }
 
-/** Uses the single operation of an engine made by simpleQuota(). */
+/** Uses the operation of a policy that has only one. */
 function withOnlyOperation<Request>(options: ParsedMeterOptions<Request>): ParsedMeterOptions<Request> {
-  const { operation } = options.quota as Partial<SimpleQuota>
-  if (options.operation !== undefined || operation === undefined) return options
+  const [operation, ...others] = Object.keys(options.quota.policy.operations)
+  if (options.operation !== undefined || operation === undefined || others.length > 0) return options
   return { ...options, operation: () => operation }
 }

@@ -4,7 +4,7 @@ import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { QuotaLogger } from '../options/logger.ts'
 import { isPromiseLike, notPromise } from '../options/promise.ts'
-import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
+import { type Amount, amountText, type Cost, type Counting, combined, type OneUnit } from '../policy/units.ts'
 import {
   type FieldsOption,
   LimitTexts,
@@ -14,7 +14,7 @@ import {
   rateLimitFields,
   type StandardHeaders,
 } from './headers.ts'
-import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
+import type { RequestQuota, SettleMode } from './options.ts'
 
 /** The tokens held for a request: a reservation of a synchronous or an asynchronous engine. */
 export interface HeldTokens {
@@ -72,7 +72,7 @@ const OPEN: ResponseState = { is: 'open', isRefunded: false }
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
 /** One request under one engine: its decision, its hold and the state of the settlement. */
-export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
+export class MeteredRequest<C extends Counting = OneUnit> implements RequestQuota<C> {
   readonly kind = 'metered'
   readonly decision: Decision<C>
   /** The quota that was charged for the same request before this one. */

@@ -1,9 +1,9 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
-import type { CommitResult } from '../engine/requests.ts'
+import type { CommitResult, QuotaRequest } from '../engine/requests.ts'
 import type { Check } from '../options/checks.ts'
 import type { QuotaLogger } from '../options/logger.ts'
-import type { Cost, Counting, OneUnit, UnitsOf } from '../policy/units.ts'
+import type { Cost, Counting, OneUnit } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { NodeRequest } from './node/response-gate.ts'
 import type { Locale, MessageTexts, QuotaAnswers } from './texts.ts'
@@ -33,11 +33,14 @@ export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 /** Decides about a request without a subject: a 401, no metering, or metering by network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
+/** Numbers of limits that come with a request. */
+export type RequestLimits<C extends Counting = Counting> = NonNullable<QuotaRequest<string, C>['limits']>
+
 /** Options of a single route. `Request` is the framework's request type. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
-   * Returns the subject: a string, or an object with a key per layer if several layers aren't shared. For `undefined`
-   * and `null` see {@link anonymous}. Never use data that a client can choose freely. Required, unless `anonymous` is
+   * Returns the subject: a string, or an object with a key for each `by` if limits have several. For `undefined`, `null`,
+   * an empty text, and an object whose keys are all of these, see {@link anonymous}. Never use data that a client can choose freely. Required, unless `anonymous` is
    * `'ip'`.
    *
    * @default every request is anonymous
@@ -85,6 +88,17 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    */
   readonly plan?: C['names']['plan'] | ((request: Request) => MaybeAsync<C['names']['plan'] | undefined>) | undefined
   /**
+   * Numbers of the subject's own limits from your data, by name; `undefined` and `null`: none. Numbers in the subject's
+   * stored settings take precedence. Called after {@link subject}, for requests that have one.
+   *
+   * @example
+   * limits: async (req) => ({ perMinute: (await accountOf(req)).requestsPerMinute })
+   */
+  readonly limits?:
+    | RequestLimits<C>
+    | ((request: Request) => MaybeAsync<RequestLimits<C> | null | undefined>)
+    | undefined
+  /**
    * Return `true` to leave a request unmetered.
    *
    * @default no request is skipped
@@ -109,7 +123,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   /**
    * Returns the operation to charge; `undefined`: the request isn't metered. Set it to meter a whole app.
    *
-   * @default the single operation of an engine from simpleQuota()
+   * @default the policy's operation, if it has only one
    */
   readonly operation?: ((request: Request) => MaybeAsync<NoInfer<Operation> | undefined>) | undefined
   /**
@@ -133,7 +147,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   readonly standardHeaders?: StandardHeaders | false | undefined
   /**
    * Which limits these fields name: each, or only one. That is the limit that admits the fewest further requests with
-   * this cost; in a refusal, the binding limit.
+   * this cost; in a refusal, the one that it reports.
    *
    * @default 'one'
    */
@@ -187,27 +201,11 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 }
 
 /**
- * The units that your handlers count, for exact types of `req.quota`. A middleware's own `of(req)` takes them from its
- * engine. For everything else, declare them once: `declare module '@scoregw/quota/http' { interface HandlerUnits {
- * units: 'requests' | 'tokens' } }`.
+ * The quota of one request, for its handler. A middleware's own `of(req)` has the units of its engine.
+ *
+ * @typeParam Given the costs that a handler can settle. By default any, and the call validates it
  */
-// biome-ignore lint/suspicious/noEmptyInterface: applications add to it
-export interface HandlerUnits {}
-
-/** The units of {@link HandlerUnits}; tokens if you don't declare any. */
-export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
-  ? UnitsOf<Unit>
-  : OneUnit
-
-/** The costs that a handler can settle. If you don't declare units, any unit type-checks, and the call validates it. */
-export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
-  ? C['cost']
-  : C extends UnitsOfHandlers
-    ? Cost
-    : C['cost']
-
-/** The quota of one request, for its handler. */
-export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extends Cost = CostOfHandlers<C>> {
+export interface RequestQuota<C extends Counting = OneUnit, Given extends Cost = C extends OneUnit ? Cost : C['cost']> {
   /** The decision that admitted or refused the request. */
   readonly decision: Decision<C>
   /** The request's charge so far. Final once it is settled. */
@@ -271,7 +269,7 @@ export interface HttpAdapter<Request> {
    * @default the request
    */
   readonly carrier?: ((request: Request) => object) | undefined
-  /** Checks of the adapter's own options, made with `@scoregw/quota/options`. */
+  /** Checks of the adapter's own options: schemas of Valibot. */
   readonly own?: (() => Readonly<Record<string, Check<unknown>>>) | undefined
   /** Which of {@link own} a single route can set. */
   readonly ownOfRoutes?: readonly string[] | undefined
@@ -294,6 +292,8 @@ export interface HttpRequest<Operation extends string = string, C extends Counti
   readonly cost?: C['cost'] | undefined
   /** The plan of the subject. */
   readonly plan?: C['names']['plan'] | undefined
+  /** Numbers of the subject's own limits. */
+  readonly limits?: RequestLimits<C> | null | undefined
   /** The caller's network address. */
   readonly address?: string | undefined
   /** The value of `Accept-Language`. */
@@ -317,4 +317,5 @@ export const PLAIN_OPTIONS = {
   operation: ({ operation }: HttpRequest): string | undefined => operation,
   cost: ({ cost }: HttpRequest): Cost | undefined => cost,
   plan: ({ plan }: HttpRequest): string | undefined => plan,
+  limits: ({ limits }: HttpRequest): HttpRequest['limits'] => limits,
 } as const

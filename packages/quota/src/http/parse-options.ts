@@ -68,6 +68,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     abortGraceMs: withDefault(wholeNumber(0, MAX_TTL_MS, 'milliseconds'), 5_000),
     abortedAs: withDefault(oneOf('commit', 'cancel'), 'commit'),
     plan: optional(where(isPlan, 'a name, or a function of the request')),
+    limits: optional(where(isLimits, 'numbers by limit, or a function of the request')),
     skip: optional(aFunction('a function of the request')),
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
     maxWaitMs: optional(wholeNumber(0, 86_400_000, 'milliseconds')),
@@ -100,6 +101,10 @@ function isCost(value: unknown): boolean {
 
 function isPlan(value: unknown): boolean {
   return typeof value === 'function' || (typeof value === 'string' && value !== '')
+}
+
+function isLimits(value: unknown): boolean {
+  return typeof value === 'function' || isPlain(value)
 }
 
 function isLocale(value: unknown): boolean {

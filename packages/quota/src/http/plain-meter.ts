@@ -5,7 +5,7 @@ import { type HttpAdapter, type HttpMeterOptions, type HttpRequest, PLAIN, PLAIN
 /** Options of a meter for plain values. */
 export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
   HttpMeterOptions<HttpRequest<Operation, C>, Operation, C>,
-  'subject' | 'operation' | 'cost' | 'plan'
+  'subject' | 'operation' | 'cost' | 'plan' | 'limits'
 >
 
 /**

@@ -62,15 +62,16 @@ export interface QuotaExceededBody {
   readonly retryAfterSeconds: number | null
   /** Whether waiting helps. The score gateway's specification has no such member. */
   readonly retryable?: boolean
-  /** The limit that binds. */
+  /** The limit that refuses. */
   readonly quota: {
-    /** Who shares the limit, for example `team`. Present if the policy has several layers. */
+    /** The limit's name. */
+    readonly name?: string
+    /** Its name for people, else who shares it, for example `team`. */
+    readonly title?: string
+    /** Only in the score gateway's bodies, like `category` and `window`: its title. */
     readonly scope?: string
-    /** The operation's category. Present if the policy has several. */
     readonly category?: string
-    /** The limit's label, for example `1h`. */
-    readonly window: string
-    /** The counted unit. Present if the policy names its units. */
+    readonly window?: string
     readonly unit?: string
     /** In the limit's unit, else in tokens; for concurrency, in slots. So are `used` and `requested`. */
     readonly limit: number

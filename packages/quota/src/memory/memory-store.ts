@@ -32,7 +32,7 @@ export interface MemoryStore extends SyncStore {
 
 /**
  * Makes a store in memory. It has no timers, and never drops live counters. Ended counters are removed in small steps
- * while the store is used. With {@link MemoryStoreOptions.maxSubjects} live subjects in a layer, new ones get
+ * while the store is used. With `maxSubjects` live subjects in a layer, new ones get
  * `store_full`, and the failure policy decides.
  *
  * @throws {QuotaError} `invalid_options` naming every fault

@@ -1,9 +1,10 @@
 import type { Registry, RegistryContentType } from 'prom-client'
+import { listedLimits } from '../decision/listed.ts'
 import type { WaitOutcome } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
 import { type Check, having, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { limitLabels, takesSlot } from '../policy/cells.ts'
+import { limitNames, takesSlot } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { DEFAULT_THRESHOLDS } from '../policy/rules.ts'
 import type { Threshold } from '../policy/settings.ts'
@@ -54,7 +55,7 @@ export const parseMetricsOptions: (options: unknown) => ParsedMetricsOptions = /
 /** All metric names without the prefix, the same for every library. */
 export const METRIC_NAMES = {
   decisions: 'decisions_total',
-  windowDecisions: 'window_decisions_total',
+  limitDecisions: 'limit_decisions_total',
   refusals: 'refusals_total',
   tokens: 'tokens_charged_total',
   shadowed: 'shadowed_refusals_total',
@@ -76,8 +77,8 @@ export type MetricKey = keyof typeof METRIC_NAMES
 /** The help text of each metric. */
 export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
-  windowDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
-  refusals: 'Refusals by the limit that binds',
+  limitDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
+  refusals: 'Refusals by the limit that they report',
   tokens: 'Tokens, or amounts by unit, charged by admitted requests, before any were given back',
   shadowed: 'Refusals that shadowed limits would have made',
   nearLimit: 'Limits that a charge took across a threshold',
@@ -119,7 +120,7 @@ const WAIT_OUTCOMES: Readonly<Record<WaitOutcome, true>> = {
 /** Counts whose label values come from the policy. */
 export const COUNT_KEYS = [
   'decisions',
-  'windowDecisions',
+  'limitDecisions',
   'refusals',
   'tokens',
   'shadowed',
@@ -141,28 +142,19 @@ export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
  * request, such as the subject.
  */
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
-  const category = policy.categories
-  const ofWindow = windowLabels(policy)
-  const unit: LabelValues = policy.units === undefined ? {} : { unit: unitNames(policy) }
+  const operation = Object.keys(policy.operations)
+  const ofLimit = { limit: limitNames(policy) }
+  const unit = { unit: unitNames(policy) }
   return {
-    decisions: { category, outcome: OUTCOMES },
-    windowDecisions: { ...ofWindow, outcome: ['admitted', 'refused'] },
-    refusals: ofWindow,
-    tokens: { category, ...unit },
-    shadowed: ofWindow,
-    holdsEnded: { category },
-    overrun: { category, outcome: ['charged', 'uncharged'], ...unit },
-    degraded: { category, outcome: ['admitted', 'unavailable'] },
-    waits: { category, outcome: Object.keys(WAIT_OUTCOMES) },
-  }
-}
-
-/** The labels of a limit. */
-function windowLabels(policy: Policy): Readonly<Record<'layer' | 'window' | 'category', readonly string[]>> {
-  return {
-    layer: policy.layers.map(({ name }) => name),
-    window: limitLabels(policy),
-    category: policy.categories,
+    decisions: { operation, outcome: OUTCOMES },
+    limitDecisions: { ...ofLimit, outcome: ['admitted', 'refused'] },
+    refusals: ofLimit,
+    tokens: { operation, ...unit },
+    shadowed: ofLimit,
+    holdsEnded: { operation },
+    overrun: { operation, outcome: ['charged', 'uncharged'], ...unit },
+    degraded: { operation, outcome: ['admitted', 'unavailable'] },
+    waits: { operation, outcome: Object.keys(WAIT_OUTCOMES) },
   }
 }
 
@@ -173,7 +165,7 @@ export interface Counted {
 
 /** The metrics that events increase, for any library. */
 export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
-  /** By layer, window, category and threshold. Thresholds come from the settings, which change. */
+  /** By limit and threshold. Thresholds come from the settings, which change. */
   readonly nearLimit: Counted
   /** In seconds, by outcome. */
   readonly duration: { observe(seconds: number, outcome: string): void }
@@ -185,11 +177,8 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
 /** Starts at 0 for the current thresholds, so that a rate includes the first event. */
 export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: Counted): void {
   const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
-  const labels = windowLabels(quota.policy)
-  for (const layer of labels.layer)
-    for (const window of labels.window)
-      for (const category of labels.category)
-        for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
+  for (const name of limitNames(quota.policy))
+    for (const each of thresholds) nearLimit.raise(0, name, thresholdText(each))
 }
 
 /** Returns a threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` for a unit. */
@@ -203,56 +192,51 @@ function thresholdText(threshold: Threshold): string {
 export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
   const units = unitNames(policy)
-  const isNamed = policy.units !== undefined
-  /** Returns the label of a unit, if the policy names its units. */
-  const named = (unit: string): readonly string[] => (isNamed ? [unit] : [])
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
-    quota.on('decided', ({ category, outcome, allowed, durationMs }) => {
-      metrics.decisions.raise(1, category, outcome)
+    quota.on('decided', ({ operation, outcome, allowed, durationMs }) => {
+      metrics.decisions.raise(1, operation, outcome)
       // A listener for `degraded` would silence the log.
-      if (outcome === 'degraded') metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable')
+      if (outcome === 'degraded') metrics.degraded.raise(1, operation, allowed ? 'admitted' : 'unavailable')
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
-    quota.on('admitted', ({ category, operation, cost, windows }) => {
-      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), category, ...named(unit))
-      for (const { layer, window, kind, unit } of windows) {
-        // Requests without a slot don't charge concurrency, and free ones don't charge windows.
-        const isCharged = kind === 'concurrency' ? working.has(operation) : !isNamed || ofUnit(cost, unit) > 0
+    quota.on('admitted', ({ operation, cost, limits }) => {
+      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), operation, unit)
+      for (const { name, kind, unit } of listedLimits(limits)) {
+        // Requests without a slot don't charge concurrency, and free ones charge nothing.
+        const isCharged = kind === 'concurrency' ? working.has(operation) : ofUnit(cost, unit) > 0
         if (!isCharged) continue
-        metrics.windowDecisions.raise(1, layer, window, category, 'admitted')
+        metrics.limitDecisions.raise(1, name, 'admitted')
       }
     }),
-    quota.on('refused', ({ binding, violations }) => {
-      metrics.refusals.raise(1, binding.layer, binding.window, binding.category)
-      for (const { layer, window, category } of violations) {
-        metrics.windowDecisions.raise(1, layer, window, category, 'refused')
-      }
+    quota.on('refused', ({ refusedBy, refusals }) => {
+      metrics.refusals.raise(1, refusedBy.name)
+      for (const { name } of refusals) metrics.limitDecisions.raise(1, name, 'refused')
     }),
     quota.on('shadowed', ({ shadowed }) => {
-      for (const { layer, window, category } of shadowed) metrics.shadowed.raise(1, layer, window, category)
+      for (const { name } of shadowed) metrics.shadowed.raise(1, name)
     }),
-    quota.on('nearLimit', ({ window: { layer, window, category }, threshold }) =>
-      metrics.nearLimit.raise(1, layer, window, category, thresholdText(threshold)),
+    quota.on('nearLimit', ({ limit: { name }, threshold }) =>
+      metrics.nearLimit.raise(1, name, thresholdText(threshold)),
     ),
-    quota.on('overrun', ({ category, charged, uncharged, reserved }) => {
+    quota.on('overrun', ({ operation, charged, uncharged, reserved }) => {
       for (const unit of units) {
         const more = ofUnit(charged, unit) - ofUnit(reserved, unit)
-        metrics.overrun.raise(Math.max(0, more), category, 'charged', ...named(unit))
-        metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
+        metrics.overrun.raise(Math.max(0, more), operation, 'charged', unit)
+        metrics.overrun.raise(ofUnit(uncharged, unit), operation, 'uncharged', unit)
       }
     }),
     quota.on('waiting', ({ size }) => metrics.waiting.set(size)),
-    quota.on('waited', ({ category, outcome, waitedMs, size }) => {
+    quota.on('waited', ({ operation, outcome, waitedMs, size }) => {
       metrics.waiting.set(size)
-      metrics.waits.raise(1, category, outcome)
+      metrics.waits.raise(1, operation, outcome)
       metrics.waitDuration.observe(waitedMs / 1_000)
     }),
   ]
   // These events need polling of the store every second, so only if it has holds.
   if (quota.holdTtlMs !== undefined) {
-    stops.push(quota.on('holdEnded', ({ category }) => metrics.holdsEnded.raise(1, category)))
+    stops.push(quota.on('holdEnded', ({ operation }) => metrics.holdsEnded.raise(1, operation)))
   }
   return () => {
     for (const stop of stops) stop()

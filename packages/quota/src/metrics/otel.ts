@@ -7,7 +7,8 @@ import {
   type Observable,
   trace,
 } from '@opentelemetry/api'
-import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
+import { listedLimits } from '../decision/listed.ts'
 import { having, oneOf, optional, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import {
@@ -138,8 +139,7 @@ function ofQueue(meter: Meter, described: Described): Pick<FollowedMetrics, 'wai
 function nearLimit(quota: EnginePart, meter: Meter, described: Described): Counted {
   const counter: Counter = meter.createCounter(...described('nearLimit'))
   const counted: Counted = {
-    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
-      counter.add(by, { layer, window, category, threshold }),
+    raise: (by, ...[limit = '', threshold = '']) => counter.add(by, { limit, threshold }),
   }
   beginNearLimit(quota, counted)
   return counted
@@ -212,9 +212,9 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
     quota.on('admitted', (decision) => report(() => ofAdmitted(decision, hasSubjects))),
     quota.on('refused', (decision) => report(() => ofRefused(decision, hasSubjects))),
     // A listener for `degraded` would silence the log.
-    quota.on('decided', ({ category, outcome, allowed }) => {
+    quota.on('decided', ({ operation, outcome, allowed }) => {
       if (outcome !== 'degraded') return
-      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category }))
+      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.operation': operation }))
     }),
   ]
   return () => {
@@ -223,13 +223,12 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
 }
 
 function ofDecision(decision: Decision, hasSubjects: boolean): Attributes {
-  const { allowed, operation, category, cost, subject } = decision
+  const { allowed, operation, cost, subject } = decision
   const who = typeof subject === 'string' ? subject : JSON.stringify(subject)
   return {
     'quota.decision': allowed ? 'admitted' : 'refused',
     'quota.allowed': allowed,
     'quota.operation': operation,
-    'quota.category': category,
     'quota.cost': cost,
     ...(hasSubjects ? { 'quota.subject': who } : {}),
   }
@@ -244,32 +243,32 @@ function ofAdmitted(decision: AdmittedDecision, hasSubjects: boolean): Attribute
 }
 
 function ofRefused(decision: RefusedDecision, hasSubjects: boolean): Attributes {
-  const { binding, retryAfterMs, retryable } = decision
+  const { refusedBy, retryAfterMs, retryable } = decision
   return {
     ...ofDecision(decision, hasSubjects),
-    ...ofLimit(binding, binding.limit, Math.max(0, (binding.burst ?? binding.limit) - binding.used)),
+    ...ofLimit(refusedBy, refusedBy.limit, Math.max(0, (refusedBy.burst ?? refusedBy.limit) - refusedBy.used)),
     'quota.retryable': retryable,
-    'quota.retry_after_ms': retryAfterMs,
+    ...(retryAfterMs === null ? {} : { 'quota.retry_after_ms': retryAfterMs }),
   }
 }
 
-function ofLimit({ layer, window, burst }: NamedLimit, limit: number, remaining: number): Attributes {
+function ofLimit({ name, burst }: NamedLimit, limit: number, remaining: number): Attributes {
   return {
-    'quota.limit': `${layer} ${window}`,
-    'quota.limit.tokens': limit,
+    'quota.limit': name,
+    'quota.limit.size': limit,
     // `quota.remaining` refers to the burst.
     ...(burst === undefined ? {} : { 'quota.limit.burst': burst }),
     'quota.remaining': remaining,
   }
 }
 
-type NamedLimit = Pick<WindowStatus, 'layer' | 'window' | 'burst'>
+type NamedLimit = Pick<LimitStatus, 'name' | 'burst'>
 
-type Finite = WindowStatus & { readonly limit: number }
+type Finite = LimitStatus & { readonly limit: number }
 
 /** Returns the limit with the smallest remaining share. */
-function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
-  const counted = windows.filter(
+function tightestOf({ limits }: AdmittedDecision): Finite | undefined {
+  const counted = listedLimits(limits).filter(
     (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',
   )
   const share = ({ remaining, limit, burst = limit }: Finite): number => Number(remaining) / Number(burst)

@@ -61,7 +61,7 @@ function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
   const nearLimit = new Counter({
     ...described(options, 'nearLimit'),
     registers: [registry],
-    labelNames: ['layer', 'window', 'category', 'threshold'],
+    labelNames: ['limit', 'threshold'],
   })
   const duration = new Histogram({
     ...described(options, 'duration'),
@@ -77,8 +77,7 @@ function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
     buckets: [...WAIT_BUCKETS],
   })
   const nearLimitCounted: Counted = {
-    raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
-      nearLimit.inc({ layer, window, category, threshold }, by),
+    raise: (by, ...[limit = '', threshold = '']) => nearLimit.inc({ limit, threshold }, by),
   }
   beginNearLimit(options.quota, nearLimitCounted)
   const followed = {

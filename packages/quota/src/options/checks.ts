@@ -132,11 +132,11 @@ export function tableEach<T>(checkOf: (key: string) => Check<T> | string, what: 
   )
 }
 
-/** An object of options inside options. */
-export function group<T extends object>(checks: Checks<T>): Check<T> {
+/** An object of options inside options. @param others more names to suggest for unknown ones, invalid here */
+export function group<T extends object>(checks: Checks<T>, others: readonly string[] = []): Check<T> {
   const names = Object.keys(checks)
   const members = v.object(Object.fromEntries(names.map((name) => [name, member(checks[name as keyof T])])))
-  return objectBy(isObject, 'an object', (options) => v.pipe(members, noOthers(options, names)))
+  return objectBy(isObject, 'an object', (options) => v.pipe(members, noOthers(options, names, others)))
 }
 
 /** A check for each option. */
@@ -168,12 +168,16 @@ function member(check: Check<unknown>): Check<unknown> {
 const MAX_EXPLAINED = 100
 
 /** Reports every unknown key. A strict object of Valibot reports only one. */
-function noOthers(input: Members, names: readonly string[]): v.RawCheckAction<Record<string, unknown>> {
+function noOthers(
+  input: Members,
+  names: readonly string[],
+  suggested: readonly string[],
+): v.RawCheckAction<Record<string, unknown>> {
   const known = new Set(names)
   return v.rawCheck(({ addIssue }) => {
     const others = Object.keys(input).filter((key) => !known.has(key))
     for (const [index, key] of others.entries()) {
-      const message = index < MAX_EXPLAINED ? unknownKey(key, names) : 'unknown key'
+      const message = index < MAX_EXPLAINED ? unknownKey(key, [...names, ...suggested]) : 'unknown key'
       addIssue({ expected: 'never', message, path: [{ type: 'object', origin: 'key', input, key, value: undefined }] })
     }
   })

@@ -74,26 +74,23 @@ function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
 }
 
-const WINDOWS = 'windows are part of the policy; for one limit, use simpleQuota({ limit, per })'
-const LIMITS = 'limits are part of the policy; for one limit, use simpleQuota({ limit, per })'
+const IN_LIMITS = 'write it in `limits`, by name: { limits: { api: { by: "user", limit: 100, per: "15m" } } }'
 const SUBJECT = 'pass the caller as `subject` of each request, or use subject(req) of quotaMiddleware()'
-const AWAY = 'use failurePolicy of createQuota(), by category'
+const AWAY = 'use failurePolicy of createQuota(), by operation or category'
 const NEEDLESS = 'not needed: a refusal costs nothing'
-const OF_POLICY = 'pass it to defaultPolicy(), or write it in `policy`'
-const COUNTED = 'not needed: requests that end with a status of 400 or above get their tokens back'
+const COUNTED = 'not needed: requests that end with a status of 400 or above are refunded'
 
 /** Options of other libraries, and what to use instead. */
 const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
-  windowMs: WINDOWS,
-  timeWindow: WINDOWS,
-  duration: WINDOWS,
-  interval: WINDOWS,
-  per: WINDOWS,
-  max: LIMITS,
-  limit: LIMITS,
-  points: LIMITS,
-  limits: LIMITS,
-  tokensPerInterval: LIMITS,
+  windowMs: IN_LIMITS,
+  timeWindow: IN_LIMITS,
+  duration: IN_LIMITS,
+  interval: IN_LIMITS,
+  per: IN_LIMITS,
+  max: IN_LIMITS,
+  limit: IN_LIMITS,
+  points: IN_LIMITS,
+  tokensPerInterval: IN_LIMITS,
   keyGenerator: SUBJECT,
   key: SUBJECT,
   passOnStoreError: AWAY,
@@ -112,9 +109,6 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   storeClient: 'pass it as `client` of redisStore()',
   redis: 'pass it as `client` of redisStore()',
   sendCommand: 'pass it as `client` of redisStore()',
-  windows: OF_POLICY,
-  operations: OF_POLICY,
-  base: OF_POLICY,
 }
 
 /** Returns a function that makes its value on the first call, and then returns the same value. */

@@ -1,120 +1,92 @@
-import { type CellSchema, cellsIn, slotsCell, windowCell } from '../windows/identity.ts'
+import { type CellDefinition, cellsIn, slotsCell, windowCell } from '../windows/identity.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
 import type { StoreSchema } from '../windows/schema.ts'
-import { SLOTS } from '../windows/units.ts'
-import type { Policy } from './policy.ts'
-import { unitNames, unitOfWindow } from './units.ts'
-import { ownOf } from './values.ts'
-
-/** The members of a policy that determine its limits. */
-type Limiting = Pick<Policy, 'units' | 'windows' | 'concurrency'>
-/** The members that determine its counters. */
-type Placing = Limiting & Pick<Policy, 'layers' | 'categories'>
+import type { LimitRule, Policy } from './policy.ts'
+import { unitNames } from './units.ts'
 
 /**
- * A policy's limits, arranged for stores. A store has a layer for each layer and category of the policy. Each limit has
- * a position: by layer, then by category, then in row order.
+ * A policy's limits, arranged for stores. Each has a position: by layer, then in row order. Limits, states and periods
+ * are lists by that position, whichever layers apply.
  */
 export interface PlacedLimits {
-  /** The cells of each row, in row order. */
-  readonly rowCells: readonly CellSchema[]
+  /** By position. */
+  readonly rules: readonly LimitRule[]
+  readonly positions: ReadonlyMap<string, number>
   readonly schema: StoreSchema
   readonly layout: Layout
+  /** The set of limits that each operation counts in: an index of the schema's `sets`. */
+  readonly setOf: ReadonlyMap<string, number>
 }
 
 const PLACED = new WeakMap<object, PlacedLimits>()
 
+/** The set of all limits. */
+export const ALL = 0
+
 /** Returns a policy's limits as placed. Computed once per policy. */
-export function placedLimits(policy: Placing): PlacedLimits {
+export function placedLimits(policy: Policy): PlacedLimits {
   const known = PLACED.get(policy)
   if (known !== undefined) return known
-  const { categories } = policy
-  const cells = policyCells(policy)
-  const layers = policy.layers.flatMap(({ name, shared }) =>
-    categories.map((category) => ({ name: `${name}/${category}`, by: name, shared, cells })),
-  )
-  const all = [...layers.flatMap(() => cells).keys()]
-  const isOf = (category: number, at: number): boolean => Math.floor(at / cells.length) % categories.length === category
-  const sets = [all, ...categories.map((_, category) => all.filter((at) => isOf(category, at)))]
-  const schema = { units: unitNames(policy), layers, sets }
-  const placed = { rowCells: cells, schema, layout: layoutOf(schema) }
+  const placed = place(policy)
   PLACED.set(policy, placed)
   return placed
 }
 
-/** The set of all limits. */
-export const ALL = 0
-
-/** Returns the set of a category's limits. @param category its index */
-export function setOf(category: number): number {
-  return category + 1
-}
-
-/** Returns the index of the category whose limits a set has. */
-export function categoryOf(set: number): number {
-  return set - 1
-}
-
-/** Returns the index of the store's layer for a layer and category of a policy, by their indices. */
-export function layerAt({ categories }: Pick<Policy, 'categories'>, layer: number, category: number): number {
-  return layer * categories.length + category
-}
-
-/** Returns the index of the policy's layer of which a store's layer is a part. */
-export function policyLayerOf({ categories }: Pick<Policy, 'categories'>, layer: number): number {
-  return Math.floor(layer / categories.length)
-}
-
-/** Returns the layer and category of the limit at a position. */
-export function namesAt(policy: Placing, at: number): { readonly layer: string; readonly category: string } {
-  const { layers, categories } = policy
-  const index = placedLimits(policy).layout.layerOf[at]!
-  const layer = layers[policyLayerOf(policy, index)]!.name
-  return { layer, category: categories[index % categories.length]! }
-}
-
-/** Returns the cells of each row of a policy, in row order. */
-export function policyCells(policy: Limiting): readonly CellSchema[] {
-  const { windows, concurrency } = policy
+function place(policy: Policy): PlacedLimits {
   const units = unitNames(policy)
-  const slots = concurrency === undefined ? [] : [slotsCell(concurrency.label)]
-  return cellsIn(units, [...windows.map((window) => windowCell(window, unitOfWindow(units, window))), ...slots])
+  const rules: LimitRule[] = []
+  const layers = policy.layers.map(({ name, shared }, index) => {
+    const own = policy.limits.filter(({ layer }) => layer === index)
+    const cells = cellsIn(units, own.map(cellOf))
+    rules.push(...cells.map(({ identity }) => own.find((rule) => identityOf(rule) === identity)!))
+    return { name, shared, cells }
+  })
+  const all = [...rules.keys()]
+  const sets: (readonly number[])[] = [all]
+  const setOf = new Map<string, number>()
+  for (const operation of Object.keys(policy.operations)) {
+    const counted = all.filter((at) => counts(rules[at]!, operation))
+    const same = sets.findIndex((set) => set.join() === counted.join())
+    setOf.set(operation, same === -1 ? sets.push(counted) - 1 : same)
+  }
+  const schema = { units, layers, sets }
+  const positions = new Map(rules.map(({ name }, at) => [name, at]))
+  return { rules, positions, schema, layout: layoutOf(schema), setOf }
 }
 
-/** Returns the unit of a label's limit. */
-export function unitOfLabel(policy: Limiting, label: string): string {
-  const units = unitNames(policy)
-  const window = policy.windows.find((each) => each.label === label)
-  // If the policy names no units, all limits count tokens.
-  return window === undefined && policy.units !== undefined ? SLOTS : unitOfWindow(units, window ?? {})
+function cellOf({ name, formerly = name, unit, window }: LimitRule): CellDefinition {
+  return window === undefined ? slotsCell(formerly) : windowCell(window, unit)
 }
 
-/** Returns the labels of all limits in display order: windows in the policy's order, then concurrency. */
-export function limitLabels({ windows, concurrency }: Pick<Policy, 'windows' | 'concurrency'>): readonly string[] {
-  const labels = windows.map(({ label }) => label)
-  return concurrency === undefined ? labels : [...labels, concurrency.label]
+/** Returns what identifies a limit's counter in its layer. */
+export function identityOf(rule: LimitRule): string {
+  return cellOf(rule).identity
 }
 
-/**
- * Whether a layer and category have a limit with this label. All have the windows; concurrency needs an entry in the
- * base.
- */
-export function hasLimit(policy: Pick<Policy, 'base'>, layer: string, category: string, label: string): boolean {
-  return ownOf(ownOf(ownOf(policy.base, layer), category), label) !== undefined
+/** Whether a limit counts an operation. */
+export function counts({ operations }: LimitRule, operation: string): boolean {
+  return operations === undefined || operations.includes(operation)
+}
+
+/** Returns the names of all limits in display order. */
+export function limitNames({ limits }: Pick<Policy, 'limits'>): readonly string[] {
+  return limits.map(({ name }) => name)
+}
+
+/** Returns a limit by name. */
+export function limitNamed({ limits }: Pick<Policy, 'limits'>, name: string): LimitRule | undefined {
+  return limits.find((limit) => limit.name === name)
+}
+
+/** Returns the limits of a layer. */
+export function limitsOfLayer(
+  { limits, layers }: Pick<Policy, 'limits' | 'layers'>,
+  layer: string,
+): readonly LimitRule[] {
+  return limits.filter((rule) => layers[rule.layer]!.name === layer)
 }
 
 /** Whether some limit counts the operation's concurrency, even if its layers are off. */
 export function takesSlot(policy: Policy, operation: string): boolean {
-  const { concurrency, layers, operations } = policy
-  if (concurrency === undefined) return false
-  const { category } = operations[operation]!
-  const isNamed = concurrency.operations?.includes(operation) || concurrency.categories?.includes(category)
-  return isNamed === true && layers.some(({ name }) => hasLimit(policy, name, category, concurrency.label))
-}
-
-/** The positions of all limits of some layers and categories, by index. */
-export function limitsOf(policy: Policy, layers: readonly number[], categories: readonly number[]): number[] {
-  const { layout } = placedLimits(policy)
-  const chosen = layers.flatMap((layer) => categories.map((category) => layerAt(policy, layer, category)))
-  return [...layout.cells.keys()].filter((at) => chosen.includes(layout.layerOf[at]!))
+  return policy.limits.some((rule) => rule.window === undefined && counts(rule, operation))
 }

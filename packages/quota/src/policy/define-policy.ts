@@ -1,210 +1,119 @@
 import { faultyDocument } from '../errors/quota-error.ts'
-import type { Burst } from '../windows/kinds/bucket.ts'
-import { type Duration, withLengths } from '../windows/kinds/rolling.ts'
-import type { WindowDefinition } from '../windows/kinds.ts'
-import {
-  type BaseLimits,
-  copyOfPolicy,
-  type LayerDefinition,
-  type LimitTable,
-  type OperationDefinition,
-  type PlanLimits,
-  type Policy,
-  type PolicyAnswers,
-} from './policy.ts'
-import { policyFaults } from './schema.ts'
-import type { Counting, OneUnit, PolicyNames, SubjectOf, UnitDefinition, UnitsOf } from './units.ts'
-
-/** A layer of a {@link PolicyDefinition}. */
-export interface LayerInput {
-  readonly name: string
-  /**
-   * The layer's name in status and refusals.
-   *
-   * @default the name
-   */
-  readonly scope?: string | undefined
-  /**
-   * Whether all subjects share one set of windows.
-   *
-   * @default false: each subject has its own windows
-   */
-  readonly shared?: boolean | undefined
-}
-
-/** A window whose label and unit the compiler knows. */
-type LabelledWindow<Label extends string, C extends Counting> = WindowDefinition & {
-  readonly label: Label
-} & C['named']
-
-/** A rolling window or a bucket in text form. Its length is `per`, or follows from its label. */
-type WindowByText<Label extends string> = {
-  readonly label: Label
-  /**
-   * The length, 1 second to 366 days: `'1m'`, or milliseconds.
-   *
-   * @default the label's, for example of `1h`
-   */
-  readonly per?: Duration | undefined
-  /**
-   * Makes it a token bucket that holds up to this many tokens: at most the limit, or a share of each subject's own
-   * limit.
-   *
-   * @default none: it is a window
-   */
-  readonly burst?: Burst | undefined
-  readonly lengthMs?: undefined
-  readonly every?: undefined
-}
-
-/** A window in {@link definePolicy}. */
-type WindowInput<Label extends string, C extends Counting> =
-  | LabelledWindow<Label, C>
-  | (WindowByText<Label> & C['named'])
+import { isPlain } from '../options/checks.ts'
+import type { LimitDefinition, OperationInput } from './limit-definition.ts'
+import type { GivenLimit, Policy, PolicyAnswers } from './policy.ts'
+import { readPolicy } from './schema.ts'
+import type { SubjectOf, UnitDefinition, UnitsOf } from './units.ts'
 
 /** The options of {@link definePolicy}. The compiler knows the policy's names. */
 export interface PolicyDefinition<
+  Name extends string,
   Operation extends string,
+  By extends string,
+  Shared extends string,
+  Of extends string,
+  Currency extends string,
   Category extends string,
-  Layer extends LayerInput,
-  Label extends string,
-  Slots extends string = never,
-  Unit extends string = 'tokens',
-  Plan extends string = string,
+  Unit extends string,
+  Plan extends string,
 > {
-  /**
-   * The units that the limits count, by name. Money has a format: `{ name: 'microusd', format: { currency: 'USD',
-   * scale: 6 } }`. With several units each window names its own, and costs are amounts by unit.
-   *
-   * @default ['tokens']
-   */
-  readonly units?: readonly (Unit | UnitDefinition<Unit>)[] | undefined
-  /** The windows of each layer and category: a label for people, and a length or a calendar period. */
-  readonly windows: readonly WindowInput<Label, UnitsOf<NoInfer<Unit>>>[]
-  /** Names of the categories. They never share a counter. */
-  readonly categories: readonly Category[]
-  readonly layers: readonly Layer[]
-  readonly operations: Readonly<
-    Record<Operation, OperationDefinition<UnitsOf<NoInfer<Unit>>> & { readonly category: NoInfer<Category> }>
+  /** The limits by name. A request must fit under all that count its operation. */
+  readonly limits: Readonly<
+    Record<Name, LimitDefinition<By, Shared, Of, Currency, NoInfer<Category> | NoInfer<Operation>>>
   >
-  /** Limits how much work may run at the same time: a label, and what needs a slot. */
-  readonly concurrency?:
-    | {
-        readonly label: Slots
-        readonly operations?: readonly NoInfer<Operation>[] | undefined
-        readonly categories?: readonly NoInfer<Category>[] | undefined
-      }
-    | undefined
-  /** Base limits for each layer, category and window, and slots where concurrency is limited. */
-  readonly base: BaseLimits<NoInfer<Layer>['name'], NoInfer<Category>, NoInfer<Label>, NoInfer<Slots>>
-  /** Plans by name: limits of layers that aren't shared, if they differ from the base. */
-  readonly plans?:
-    | Readonly<Record<Plan, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
+  /**
+   * What callers do, by name, with prices.
+   *
+   * @default one operation, `request`, which requests needn't name
+   */
+  readonly operations?:
+    | Readonly<Record<Operation, OperationInput<NoInfer<Unit> | NoInfer<Of>, NoInfer<Currency>, Category>>>
     | undefined
   /**
-   * The HTTP responses for refused callers.
+   * What limits count that have no `of`.
    *
-   * @default `neutralAnswers()` of `@scoregw/quota/http`
+   * @default 'requests'
    */
+  readonly unit?: Unit | UnitDefinition<Unit> | undefined
+  /** Names for people, by what `by` and `shared` name. @default the name itself */
+  readonly titles?: { readonly [name in NoInfer<By> | NoInfer<Shared>]?: string } | undefined
+  /** Plans by name: their numbers of subjects' own limits, if they differ. */
+  readonly plans?: Readonly<Record<Plan, { readonly [name in NoInfer<Name>]?: GivenLimit }>> | undefined
+  /**
+   * Whose stored plan serves all limits, for example `team`.
+   *
+   * @default each limit has the plan that is stored for its own subject
+   */
+  readonly planOf?: NoInfer<By> | undefined
+  /** The HTTP responses for refused callers. @default `neutralAnswers()` of `@scoregw/quota/http` */
   readonly answers?: PolicyAnswers | undefined
 }
 
-/** A layer that isn't shared. */
-type LayerOfItsOwn = { readonly name: string; readonly shared?: false | undefined }
-
-/** Names of the layers that aren't shared, as far as the compiler knows. */
-type OwnLayer<Layer extends LayerInput> = Layer extends { readonly shared: true } ? never : Layer['name']
-
 /**
- * Names of the layers in which subjects have keys. Any name, if the compiler doesn't know whether a layer is shared.
+ * The units and names of a {@link PolicyDefinition}. Nothing is inferred from them, because a definition's names are its
+ * own, whatever its policy is assigned or passed to.
  */
-type KeyedLayer<Layer extends LayerInput> = Layer extends { readonly shared: true }
-  ? never
-  : Layer extends LayerOfItsOwn
-    ? Layer['name']
-    : string
-
-/** Names of the layers that may be shared. */
-type SharedLayer<Layer extends LayerInput> = Layer extends LayerOfItsOwn ? never : Layer['name']
-
-/** A layer of a policy, shared or not according to its names. */
-type DefinedLayer<Layer extends string, Names extends PolicyNames> = LayerDefinition & { readonly name: Layer } & (
-    | { readonly name: Names['ownLayer']; readonly shared: false }
-    | { readonly name: Names['sharedLayer']; readonly shared: true }
-  )
-
-/** A policy with layers, categories, labels and operations that the compiler knows. */
-export interface DefinedPolicy<
-  Operation extends string,
+export type CountingOf<
+  Name extends string,
+  By extends string,
+  Shared extends string,
+  Of extends string,
+  Currency extends string,
   Category extends string,
-  Layer extends string,
-  Label extends string,
-  Slots extends string = never,
-  C extends Counting = OneUnit,
-> extends Policy<Operation, C> {
-  readonly windows: readonly LabelledWindow<Label, C>[]
-  readonly categories: readonly Category[]
-  readonly layers: readonly DefinedLayer<Layer, C['names']>[]
-  readonly base: LimitTable & BaseLimits<Layer, Category, Label, Slots>
-}
+  Unit extends string,
+  Plan extends string,
+> = UnitsOf<
+  NoInfer<Unit> | NoInfer<Of> | NoInfer<Currency>,
+  {
+    readonly subject: [By] extends [never] ? string : SubjectOf<NoInfer<By>>
+    readonly plan: NoInfer<Plan>
+    readonly ownLayer: NoInfer<By>
+    readonly sharedLayer: NoInfer<Shared>
+    readonly category: NoInfer<Category>
+    readonly limit: NoInfer<Name>
+  },
+  NoInfer<Currency>
+>
 
 /**
- * Makes your own policy. Missing limits and undefined names are compile errors. All other faults are reported together
- * at run time.
+ * Makes a policy. Names that don't match are compile errors. All other faults are reported together at run time.
  *
  * @throws {QuotaError} `invalid_policy` naming every fault
  * @example
  * definePolicy({
- *   windows: [{ label: '1m' }],
- *   categories: ['call'],
- *   layers: [{ name: 'customer' }, { name: 'everybody', shared: true }],
- *   operations: { search: { category: 'call', cost: 3 } },
- *   base: { customer: { call: { '1m': 60 } }, everybody: { call: { '1m': 6_000 } } },
+ *   limits: {
+ *     perMinute: { by: 'user', limit: 20, per: '1m' },
+ *     tokens: { by: 'user', limit: 100_000, of: 'tokens', per: '1h' },
+ *     service: { shared: 'service', limit: 900, per: '1m' },
+ *   },
+ *   operations: { chat: { cost: { tokens: 2_000 } } },
  * })
  */
 export function definePolicy<
-  const Operation extends string,
-  const Category extends string,
-  const Layer extends LayerInput,
-  const Label extends string,
-  const Slots extends string = never,
-  const Unit extends string = 'tokens',
+  const Name extends string,
+  const Operation extends string = 'request',
+  const By extends string = never,
+  const Shared extends string = never,
+  const Of extends string = never,
+  const Currency extends string = never,
+  const Category extends string = never,
+  const Unit extends string = 'requests',
   const Plan extends string = string,
 >(
-  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots, Unit, Plan>,
-): DefinedPolicy<
-  Operation,
-  Category,
-  Layer['name'],
-  Label,
-  Slots,
-  UnitsOf<
-    Unit,
-    {
-      readonly subject: SubjectOf<KeyedLayer<Layer>>
-      readonly plan: Plan
-      readonly ownLayer: OwnLayer<Layer>
-      readonly sharedLayer: SharedLayer<Layer>
-      readonly category: Category
-      readonly window: Label
-      readonly slots: Slots
-    }
-  >
-> {
-  const layers = withDefaults(definition?.layers)
-  const policy = { ...definition, layers, windows: withLengths(definition?.windows) }
-  const faults = policyFaults(policy)
-  if (faults.length > 0) throw faultyDocument('invalid_policy', 'policy', faults)
-  return copyOfPolicy(policy as never)
+  definition: PolicyDefinition<Name, Operation, By, Shared, Of, Currency, Category, Unit, Plan>,
+): Policy<NoInfer<Operation>, CountingOf<Name, By, Shared, Of, Currency, Category, Unit, Plan>> {
+  return parsePolicy(definition) as never
 }
 
-/** A value that isn't a list of layers is left as it is; the check rejects it. */
-function withDefaults<Layer extends LayerInput>(
-  layers: readonly Layer[],
-): readonly (Layer & { readonly scope: string; readonly shared: boolean })[] {
-  const filled = (layer: Layer): Layer & { readonly scope: string; readonly shared: boolean } =>
-    typeof layer === 'object' && layer !== null
-      ? { ...layer, scope: layer.scope ?? String(layer.name), shared: layer.shared ?? false }
-      : layer
-  return Array.isArray(layers) ? layers.map(filled) : (layers as never)
+/**
+ * Reads a policy from data, such as a JSON file. It has the members of {@link definePolicy}; money is `{ "USD":
+ * "100.00" }`. The package contains a JSON Schema, `@scoregw/quota/policy.schema.json`. The file may name it as
+ * `$schema`.
+ *
+ * @throws {QuotaError} `invalid_policy` naming every fault
+ */
+export function parsePolicy(definition: unknown): Policy {
+  const { policy, faults } = readPolicy(isPlain(definition) ? { ...definition, $schema: undefined } : definition)
+  if (policy === undefined) throw faultyDocument('invalid_policy', 'policy', faults)
+  return policy
 }

@@ -1,24 +1,22 @@
-import { plain, shown } from '../errors/shown.ts'
+import { plain } from '../errors/shown.ts'
 import { isObject, isPlain } from '../options/checks.ts'
-import type { OwnAnchor } from '../windows/kinds/calendar.ts'
-import { hasLimit, limitLabels } from './cells.ts'
+
+import { limitsOfLayer } from './cells.ts'
 import { fitAnchor } from './limits.ts'
-import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
-import { areThresholds, wrongCost } from './rules.ts'
+import type { LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
+import { areThresholds, limitNumber, plainCost, wrongCost } from './rules.ts'
 import {
   initialSettings,
   initialSubjectSettings,
   MODES,
   type Mode,
   type Settings,
-  type ShadowedLimits,
   type SharedLayerSettings,
   type SubjectSettings,
-  type Threshold,
 } from './settings.ts'
 import { Faults, type Fitted, mapValues, member, membersOf, noteUnknownKeys } from './stored.ts'
-import { type Cost, unitNames } from './units.ts'
-import { isInstant, isLimit, isMultiplier, wrongPlan } from './values.ts'
+import { type PlainCost, unitNames } from './units.ts'
+import { isInstant, isMultiplier, wrongName } from './values.ts'
 
 /**
  * Applies a stored document to a policy, by names. The document may be older or newer than the policy. Members that the
@@ -35,199 +33,30 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
     return { settings: own, faults: faults.list }
   }
   noteUnknownKeys(document, own, '', faults)
-  const mode = fitMode(member(document, 'mode'), hasFactor, faults)
-  const custom = member(document, 'custom') ?? null
-  if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the base limits of the policy apply')
+  const stored = (name: keyof Settings): unknown => member(document, name)
+  const mode = fitMode(stored('mode'), hasFactor, faults)
+  const custom = stored('custom') ?? null
+  if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the limits apply, not scaled')
+  const numbers = (of: unknown, at: string, rules = policy.limits): LimitNumbers =>
+    fitTable(rules, of, at, faults, numberIn(policy), 'not a limit: what there is without it applies')
+  const ofSubjects = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
   const settings: Settings = {
     mode,
-    base: fitTable(policy, member(document, 'base'), 'base', faults),
-    custom: custom === null ? customOf(mode, policy) : fitTable(policy, custom, 'custom', faults),
-    layers: fitLayers(own, member(document, 'layers'), faults),
-    prices: fitPrices(policy, member(document, 'prices'), faults),
-    shadow: fitShadow(policy, member(document, 'shadow'), faults),
-    plans: fitPlans(policy, member(document, 'plans'), faults),
-    thresholds: fitThresholds(policy, member(document, 'thresholds'), faults),
+    limits: fitNumbers(policy, own.limits, stored('limits'), faults),
+    custom: custom === null && mode !== 'custom' ? null : numbers(custom ?? {}, 'custom'),
+    shared: fitShared(own, stored('shared'), faults),
+    prices: fitPrices(policy, stored('prices'), faults),
+    shadow: fitSwitches(policy.limits, stored('shadow'), 'shadow', faults),
+    plans: fitPlans(stored('plans'), faults, (of, at) => numbers(of, at, ofSubjects)),
+    thresholds: orNull(
+      stored('thresholds'),
+      'thresholds',
+      faults,
+      'not a list of thresholds: those of the options apply',
+      (of) => (areThresholds(of, unitNames(policy)) ? of : undefined),
+    ),
   }
   return { settings, faults: faults.list }
-}
-
-function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
-  if (!MODES.includes(mode as Mode)) {
-    faults.add('mode', `expected one of ${MODES.join(', ')}: normal applies`)
-    return 'normal'
-  }
-  if (mode === 'adaptive' && !hasFactor) {
-    faults.add('mode', 'this engine has no adaptive factor: normal applies')
-    return 'normal'
-  }
-  return mode as Mode
-}
-
-/** The custom table, for a document without one. */
-function customOf(mode: Mode, policy: Policy): LimitTable | null {
-  return mode === 'custom' ? policy.base : null
-}
-
-/** A table of limits. Where it has no limit for a window, the policy's base applies. */
-function fitTable(policy: Policy, table: unknown, path: string, faults: Faults): LimitTable {
-  noteUnknownKeys(table, policy.base, path, faults)
-  return mapValues(policy.base, (categories, layer) => {
-    const ofLayer = member(table, layer)
-    noteUnknownKeys(ofLayer, categories, `${path}.${layer}`, faults)
-    return mapValues(categories, (windows, category) => {
-      const ofCategory = member(ofLayer, category)
-      noteUnknownKeys(ofCategory, windows, `${path}.${layer}.${category}`, faults)
-      return mapValues(windows, (own, label): Limit => {
-        const value = member(ofCategory, label)
-        if (isLimit(value)) return value
-        const what = value === undefined ? 'missing' : 'not a limit'
-        faults.add(`${path}.${layer}.${category}.${label}`, `${what}: the policy has ${own}, which applies`)
-        return own
-      })
-    })
-  })
-}
-
-function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['layers'] {
-  noteUnknownKeys(layers, own.layers, 'layers', faults)
-  return mapValues(own.layers, (defaults, name): SharedLayerSettings => {
-    const stored = member(layers, name)
-    const enabled = member(stored, 'enabled')
-    const multiplier = member(stored, 'multiplier')
-    if (typeof enabled !== 'boolean') faults.add(`layers.${name}.enabled`, 'missing or not a boolean: on')
-    if (!isMultiplier(multiplier)) faults.add(`layers.${name}.multiplier`, 'missing or not a multiplier: 1 applies')
-    return {
-      enabled: typeof enabled === 'boolean' ? enabled : defaults.enabled,
-      multiplier: isMultiplier(multiplier) ? multiplier : defaults.multiplier,
-    }
-  })
-}
-
-function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['prices'] {
-  noteUnknownKeys(prices, policy.operations, 'prices', faults)
-  const fitted: [string, Cost][] = []
-  for (const operation of Object.keys(policy.operations)) {
-    const stored = member(prices, operation)
-    if (stored === undefined) continue
-    const price = fitPrice(unitNames(policy), stored, `prices.${operation}`, faults)
-    if (price !== undefined) fitted.push([operation, price])
-  }
-  return Object.fromEntries(fitted)
-}
-
-/** Fits a price, unit by unit, because a newer process may count more units. */
-function fitPrice(units: readonly string[], stored: unknown, path: string, faults: Faults): Cost | undefined {
-  const isRight = (price: unknown, at: string): boolean => {
-    const isPrice = wrongCost(units, price, { least: 0 }) === undefined
-    if (!isPrice) faults.add(at, 'not a price: that of the policy applies')
-    return isPrice
-  }
-  if (!isPlain(stored) || membersOf(stored).length === 0) return isRight(stored, path) ? (stored as Cost) : undefined
-  const isUnit = (unit: string): boolean => units.includes(unit)
-  const price = fitMembers(stored, path, faults, isUnit, (amount, at, unit): number | undefined =>
-    isRight({ [unit]: amount }, at) ? (amount as number) : undefined,
-  )
-  return membersOf(price).length === 0 ? undefined : price
-}
-
-const UNKNOWN = 'not in the policy: kept, not in force'
-
-/** Fits shadowed limits. Ignores limits that the policy doesn't have. */
-function fitShadow(policy: Policy, stored: unknown, faults: Faults): Settings['shadow'] {
-  if (stored !== undefined && !isObject(stored)) faults.add('shadow', 'expected an object: no limit is shadowed')
-  const fitted: [string, ShadowedLimits][] = []
-  for (const [layer, limits] of membersOf(stored)) {
-    const path = `shadow.${plain(layer)}`
-    if (!policy.layers.some(({ name }) => name === layer)) faults.add(path, UNKNOWN)
-    else if (limits === 'all') fitted.push([layer, limits])
-    else if (Array.isArray(limits)) fitted.push([layer, fitLabels(policy, limits, path, faults)])
-    else faults.add(path, 'expected "all", or a list of limits: none is shadowed')
-  }
-  return Object.fromEntries(fitted)
-}
-
-function fitLabels(policy: Policy, labels: readonly unknown[], path: string, faults: Faults): string[] {
-  const known = limitLabels(policy)
-  for (const label of labels) {
-    if (!known.includes(label as string)) faults.add(path, `no limit ${shown(label)}: not in force`)
-  }
-  return known.filter((label) => labels.includes(label))
-}
-
-/**
- * Fits plans' limits. Ignores limits that the policy doesn't have.
- *
- * @param accepts whether a value is a valid limit
- */
-export function fitPlans(
-  policy: Policy,
-  stored: unknown,
-  faults: Faults,
-  accepts: (value: unknown) => boolean = isLimit,
-): Settings['plans'] {
-  if (stored !== undefined && !isObject(stored))
-    faults.add('plans', 'expected an object: the plans of the policy apply')
-  const plans = membersOf(stored).filter(([plan]) => wrongPlan(plan) === undefined)
-  for (const [plan] of membersOf(stored)) {
-    if (wrongPlan(plan) !== undefined) faults.add(`plans.${plain(plan)}`, 'not a name: kept, not in force')
-  }
-  return Object.fromEntries(
-    plans.map(([plan, table]) => [plan, fitPlan(policy, table, `plans.${plan}`, faults, accepts)]),
-  )
-}
-
-function fitPlan(
-  policy: Policy,
-  table: unknown,
-  at: string,
-  faults: Faults,
-  accepts: (value: unknown) => boolean,
-): PlanTable {
-  const isOwn = (layer: string): boolean => policy.layers.some(({ name, shared }) => !shared && name === layer)
-  const isCategory = (category: string): boolean => policy.categories.includes(category)
-  return fitMembers(table, at, faults, isOwn, (ofLayer, atLayer, layer) =>
-    fitMembers(ofLayer, atLayer, faults, isCategory, (ofCategory, atCategory, category) => {
-      const isLabel = (label: string): boolean => hasLimit(policy, layer, category, label)
-      return fitMembers(ofCategory, atCategory, faults, isLabel, (limit, atLabel): Limit | undefined => {
-        if (accepts(limit)) return limit as Limit
-        faults.add(atLabel, 'not a limit: what there is without it applies')
-        return undefined
-      })
-    }),
-  )
-}
-
-/**
- * Returns the members that the policy knows and `take` accepts.
- *
- * @param take reports a fault for each value that it rejects
- */
-function fitMembers<T>(
-  value: unknown,
-  at: string,
-  faults: Faults,
-  isKnown: (key: string) => boolean,
-  take: (value: unknown, at: string, key: string) => T | undefined,
-): Record<string, T> {
-  if (!isObject(value)) faults.add(at, 'expected an object: not in force')
-  const fitted: [string, T][] = []
-  for (const [key, each] of membersOf(value)) {
-    const path = `${at}.${plain(key)}`
-    if (!isKnown(key)) {
-      faults.add(path, UNKNOWN)
-      continue
-    }
-    const taken = take(each, path, key)
-    if (taken !== undefined) fitted.push([key, taken])
-  }
-  return Object.fromEntries(fitted)
-}
-
-function fitThresholds(policy: Policy, stored: unknown, faults: Faults): readonly Threshold[] | null {
-  if (stored === undefined || stored === null) return null
-  if (areThresholds(stored, unitNames(policy))) return stored
-  faults.add('thresholds', 'not a list of thresholds: those of the options apply')
-  return null
 }
 
 /**
@@ -244,73 +73,176 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
     return { settings: own, faults: faults.list }
   }
   noteUnknownKeys(document, own, '', faults)
-  return {
-    settings: {
-      overrides: fitOverrides(own.overrides, member(document, 'overrides'), faults),
-      bypass: fitBypass(policy, member(document, 'bypass'), faults),
-      plan: fitPlanName(member(document, 'plan'), faults),
-      until: fitUntil(own.until, member(document, 'until'), faults),
-      anchor: fitOwnAnchor(member(document, 'anchor'), faults),
+  const stored = (name: keyof SubjectSettings): unknown => member(document, name)
+  const number = numberIn(policy)
+  const rules = limitsOfLayer(policy, layer)
+  const orDefault = (value: unknown, rule: LimitRule): LimitNumber | null | undefined =>
+    value === null ? null : number(value, rule)
+  const shared = policy.layers.filter((each) => each.shared)
+  const blocked = stored('blocked') ?? false
+  if (typeof blocked !== 'boolean') faults.add('blocked', 'not a boolean: not blocked')
+  const settings: SubjectSettings = {
+    limits: {
+      ...own.limits,
+      ...fitTable(rules, stored('limits'), 'limits', faults, orDefault, 'not a limit: the default applies'),
     },
-    faults: faults.list,
+    bypass: fitSwitches(shared, stored('bypass'), 'bypass', faults),
+    plan: orNull(stored('plan'), 'plan', faults, 'not a name: none', (plan) =>
+      typeof plan === 'string' ? plan : undefined,
+    ),
+    blocked: blocked === true,
+    until: fitUntil(own.until, stored('until'), faults),
+    anchor: orNull(
+      stored('anchor'),
+      'anchor',
+      faults,
+      "not an anchor: periods begin at the calendar's beginning",
+      (anchor) => fitAnchor(anchor),
+    ),
   }
+  return { settings, faults: faults.list }
 }
 
-function fitOverrides(
-  own: SubjectSettings['overrides'],
+/** A name that the policy has, and the one that it had. */
+type Named = Pick<LimitRule, 'name' | 'formerly'>
+
+/** Returns a stored value by a limit's name, or by its former one. */
+function memberOf({ name, formerly }: Named, stored: unknown): unknown {
+  const isNew = formerly === undefined || (isObject(stored) && Object.hasOwn(stored, name))
+  return member(stored, isNew ? name : formerly)
+}
+
+/** The names that a document may have, former ones included. */
+function knownNames(known: readonly Named[]): object {
+  return Object.fromEntries(known.flatMap(({ name, formerly = name }) => [name, formerly]).map((name) => [name, true]))
+}
+
+/**
+ * Returns the members of a stored object that the policy knows and `read` accepts. Reports the others.
+ *
+ * @param wrong what is wrong with a value, and what applies instead
+ */
+function fitTable<N extends Named, T>(
+  known: readonly N[],
+  stored: unknown,
+  at: string,
+  faults: Faults,
+  read: (value: unknown, of: N) => T | undefined,
+  wrong: string,
+): Readonly<Record<string, T>> {
+  noteUnknownKeys(stored, knownNames(known), at, faults)
+  const fitted = known.flatMap((of): [string, T][] => {
+    const value = memberOf(of, stored)
+    if (value === undefined) return []
+    const right = read(value, of)
+    if (right !== undefined) return [[of.name, right]]
+    faults.add(`${at}.${of.name}`, wrong)
+    return []
+  })
+  return Object.fromEntries(fitted)
+}
+
+/** Returns a stored value that may be missing. */
+function orNull<T>(
+  stored: unknown,
+  at: string,
+  faults: Faults,
+  wrong: string,
+  read: (stored: unknown) => T | undefined,
+): T | null {
+  if (stored === undefined || stored === null) return null
+  const right = read(stored)
+  if (right === undefined) faults.add(at, wrong)
+  return right ?? null
+}
+
+function numberIn({ units }: Policy): (value: unknown, rule: LimitRule) => LimitNumber | undefined {
+  return (value, rule) => limitNumber(units, rule, value, true)
+}
+
+function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
+  if (!MODES.includes(mode as Mode)) {
+    faults.add('mode', `expected one of ${MODES.join(', ')}: normal applies`)
+    return 'normal'
+  }
+  if (mode === 'adaptive' && !hasFactor) {
+    faults.add('mode', 'this engine has no adaptive factor: normal applies')
+    return 'normal'
+  }
+  return mode as Mode
+}
+
+/** A number for each limit. Where there is none, the policy's applies. */
+function fitNumbers(policy: Policy, own: LimitNumbers, stored: unknown, faults: Faults): LimitNumbers {
+  const wrong = 'not a limit: that of the policy applies'
+  const fitted = fitTable(policy.limits, stored, 'limits', faults, numberIn(policy), wrong)
+  for (const rule of policy.limits) {
+    if (memberOf(rule, stored) === undefined) faults.add(`limits.${rule.name}`, 'missing: that of the policy applies')
+  }
+  return { ...own, ...fitted }
+}
+
+function fitShared(own: Settings, layers: unknown, faults: Faults): Settings['shared'] {
+  noteUnknownKeys(layers, own.shared, 'shared', faults)
+  return mapValues(own.shared, (defaults, name): SharedLayerSettings => {
+    const stored = member(layers, name)
+    const enabled = member(stored, 'enabled')
+    const multiplier = member(stored, 'multiplier')
+    if (typeof enabled !== 'boolean') faults.add(`shared.${name}.enabled`, 'missing or not a boolean: on')
+    if (!isMultiplier(multiplier)) faults.add(`shared.${name}.multiplier`, 'missing or not a multiplier: 1 applies')
+    return {
+      enabled: typeof enabled === 'boolean' ? enabled : defaults.enabled,
+      multiplier: isMultiplier(multiplier) ? multiplier : defaults.multiplier,
+    }
+  })
+}
+
+/** Fits prices, unit by unit, because a newer process may count more units. */
+function fitPrices(policy: Policy, stored: unknown, faults: Faults): Settings['prices'] {
+  const wrong = 'not a price: that of the policy applies'
+  const isRight = (price: unknown): boolean =>
+    wrongCost(policy.units, price, { least: 0, asStored: true }) === undefined
+  const units = unitNames(policy).map((name) => ({ name }))
+  const price = (value: unknown, { name: operation }: Named): PlainCost | undefined => {
+    if (!isPlain(value) || membersOf(value).length === 0) return isRight(value) ? plainCost(value) : undefined
+    const amount = (of: unknown, { name }: Named): unknown => (isRight({ [name]: of }) ? of : undefined)
+    return plainCost(fitTable(units, value, `prices.${operation}`, faults, amount, wrong))
+  }
+  const operations = Object.keys(policy.operations).map((name) => ({ name }))
+  const prices = fitTable(operations, stored, 'prices', faults, price, wrong)
+  return Object.fromEntries(Object.entries(prices).filter(([, each]) => !isObject(each) || membersOf(each).length > 0))
+}
+
+/** Fits `true` and `false` by name. */
+function fitSwitches(
+  known: readonly Named[],
+  stored: unknown,
+  at: string,
+  faults: Faults,
+): Readonly<Record<string, boolean>> {
+  const isOn = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined)
+  return fitTable(known, stored, at, faults, isOn, 'not a boolean: not in force')
+}
+
+function fitPlans(
   stored: unknown,
   faults: Faults,
-): SubjectSettings['overrides'] {
-  const fitted = mapValues(own, (limits, category) => {
-    const ofCategory = member(stored, category)
-    noteUnknownKeys(ofCategory, limits, `overrides.${category}`, faults)
-    return mapValues(limits, (_none, label): Limit | null => {
-      const value = member(ofCategory, label) ?? null
-      if (value === null || isLimit(value)) return value
-      faults.add(`overrides.${category}.${label}`, 'not a limit: the default applies')
-      return null
-    })
+  numbers: (of: unknown, at: string) => LimitNumbers,
+): Settings['plans'] {
+  if (stored !== undefined && !isObject(stored))
+    faults.add('plans', 'expected an object: the plans of the policy apply')
+  const named = membersOf(stored).filter(([plan]) => {
+    const isName = wrongName(plan, 'a name') === undefined
+    if (!isName) faults.add(`plans.${plain(plan)}`, 'not a name: kept, not in force')
+    return isName
   })
-  noteUnknownKeys(stored, own, 'overrides', faults)
-  return fitted
-}
-
-function fitPlanName(plan: unknown, faults: Faults): string | null {
-  if (plan === undefined || plan === null) return null
-  if (typeof plan === 'string') return plan
-  faults.add('plan', 'not a name: none')
-  return null
+  return Object.fromEntries(named.map(([plan, of]) => [plan, numbers(of, `plans.${plan}`)]))
 }
 
 function fitUntil(own: SubjectSettings['until'], stored: unknown, faults: Faults): SubjectSettings['until'] {
   noteUnknownKeys(stored, own, 'until', faults)
-  const fitInstant = (part: keyof SubjectSettings['until']): number | null => {
-    const value = member(stored, part) ?? null
-    if (value === null || isInstant(value)) return value
-    faults.add(`until.${part}`, 'not an instant: without an end')
-    return null
-  }
-  return { overrides: fitInstant('overrides'), plan: fitInstant('plan') }
-}
-
-function fitOwnAnchor(stored: unknown, faults: Faults): OwnAnchor | null {
-  if (stored === undefined || stored === null) return null
-  const anchor = fitAnchor(stored)
-  if (anchor === undefined) faults.add('anchor', "not an anchor: periods begin at the calendar's beginning")
-  return anchor ?? null
-}
-
-function fitBypass(policy: Policy, bypass: unknown, faults: Faults): string[] {
-  if (bypass === undefined) return []
-  if (!Array.isArray(bypass)) {
-    faults.add('bypass', 'expected a list of shared layers: none is bypassed')
-    return []
-  }
-  const unknown = bypass.filter((name) => !isSharedLayer(policy, name))
-  for (const name of unknown) faults.add('bypass', `no shared layer ${shown(name)}: not in force`)
-  return [...new Set(bypass.filter((name) => isSharedLayer(policy, name)))] as string[]
-}
-
-function isSharedLayer(policy: Policy, name: unknown): boolean {
-  return policy.layers.some((layer) => layer.shared && layer.name === name)
+  const wrong = 'not an instant: without an end'
+  const instant = (part: keyof typeof own): number | null =>
+    orNull(member(stored, part), `until.${part}`, faults, wrong, (end) => (isInstant(end) ? end : undefined))
+  return { limits: instant('limits'), plan: instant('plan'), blocked: instant('blocked') }
 }

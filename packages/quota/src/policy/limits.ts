@@ -8,9 +8,9 @@ import {
   type CalendarWindow,
   type OwnAnchor,
 } from '../windows/kinds/calendar.ts'
-import { KINDS } from '../windows/kinds.ts'
-import { hasLimit, layerAt, namesAt, placedLimits, setOf } from './cells.ts'
-import type { LayerDefinition, Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import { cameBack as flooredShare } from '../windows/refill.ts'
+import { placedLimits } from './cells.ts'
+import type { Limit, LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 import { hundredths, isInstant, ownOf } from './values.ts'
 
@@ -24,32 +24,39 @@ const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, num
 /** The lowest and highest factor of mode `adaptive`, in hundredths. */
 export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
 
-/** The limits of a subject: the applying layers, and the effective limit of each of their windows. */
+/** Where a limit's number comes from. */
+export type LimitSource = 'subject' | 'request' | 'plan' | 'custom' | 'base'
+
+/** The limits that decide a request: the applying layers, and the effective limits by position. */
 export interface Quotas {
-  /** Indices of the store's layers that apply. */
+  /** Indices of the layers that apply, in the policy's order. */
   readonly layers: readonly number[]
   /**
-   * The limits that decide, in tokens, by position; those of layers that don't apply have no meaning. `Infinity`:
-   * unlimited, shadowed, or absent in this layer and category. For a bucket: its burst.
+   * The limits that decide, by position. `Infinity`: unlimited, shadowed, or of a layer that doesn't apply. For a
+   * bucket: its burst.
    */
   readonly limits: readonly number[]
+  /** Where each limit's number comes from, by position. Stores needn't know it. */
+  readonly from?: readonly LimitSource[] | undefined
   /**
    * How many tokens each bucket refills in its length, by position. Shadowed buckets have a rate, too. 0: no refill, as
    * for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
    */
   readonly rates?: readonly number[] | undefined
-  /** The sets whose concurrency the policy limits, but no applying layer does. Then work takes no slot. */
+  /** The sets whose work takes no slot, because no layer that limits its concurrency applies. */
   readonly slotless?: readonly number[] | undefined
-  /** The shadowed limits by position; `undefined` for all others. Absent if none is shadowed. */
+  /** The shadowed limits, by position; `undefined` for all others. Absent if none is shadowed. */
   readonly shadowed?: readonly (number | undefined)[] | undefined
   /**
-   * When the subject's periods start, for each of the policy's layers; `null`: at the calendar's start. Present if the
-   * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
+   * When the subject's periods start, by layer; `null`: at the calendar's start. Present if the policy has windows with
+   * `anchor: 'subject'` and the subject has an anchor in some layer.
    */
   readonly anchors?: readonly (OwnAnchor | null)[] | undefined
+  /** The layers whose settings block the subject. Absent if none does. */
+  readonly blocked?: readonly number[] | undefined
   /**
-   * The limits after an override or a plan of the subject ends, and when it does, in epoch milliseconds. Absent if
-   * none ends.
+   * The limits after a part of the subject's settings ends, and when it does, in epoch milliseconds. Absent if none
+   * ends.
    */
   readonly later?: { readonly from: number; readonly quotas: Quotas } | undefined
 }
@@ -60,7 +67,7 @@ export interface Quotas {
 export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundredths: number): number {
   if (base === 'unlimited') return Number.POSITIVE_INFINITY
   if (base === 0) return 0
-  return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
+  return Math.max(1, flooredShare(base, modeHundredths * multiplierHundredths, 10_000))
 }
 
 /** The inputs of all subjects' limits. */
@@ -77,64 +84,84 @@ export interface LimitsOf {
   readonly subjects?: Readonly<Record<string, SubjectSettings>> | undefined
   /** The plan in the request. */
   readonly plan?: string | undefined
+  /** The numbers of limits in the request. */
+  readonly numbers?: LimitNumbers | undefined
+  /** The layers in which the subject has no key. */
+  readonly absent?: readonly string[] | undefined
 }
 
 /**
  * Computes the quotas of a subject.
  *
- * A layer that isn't shared: the override if there is one, else `floor(value x mode)`. The value is that of the plan,
- * or the base. The plan in the subject's settings of the layer takes precedence over the request's. Unknown plans have
- * no values.
+ * A limit of a layer that isn't shared: the number stored for the subject, else the one in the request, else
+ * `floor(value x mode)`. The value is that of the plan, or the base. A stored plan takes precedence over the request's.
+ * Unknown plans have no values.
  *
- * A shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject doesn't bypass it.
+ * A limit of a shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject doesn't bypass it.
  *
- * In mode `custom`, its table is the base, and neither it nor plans are scaled. Concurrency is never scaled.
+ * In mode `custom`, its numbers are the base, and neither they nor plans are scaled. Concurrency is never scaled.
  */
-export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): Quotas {
-  const { policy, settings } = terms
-  const { layers, categories } = policy
-  const bypassed = new Set(Object.values(of.subjects ?? {}).flatMap((subject) => subject.bypass))
-  const applies = layers.map(({ name, shared }) => !shared || (settings.layers[name]!.enabled && !bypassed.has(name)))
-  const table = modeTable(terms)
-  const effective = layers.flatMap((layer) =>
-    categories.flatMap((category) => layerLimits(terms, table, of, layer, category)),
-  )
-  const { limits, rates } = withBursts(policy, effective)
+export function effectiveQuotas(inputs: LimitInputs, of: LimitsOf = {}): Quotas {
+  const { policy, settings } = inputs
+  const { rules } = placedLimits(policy)
+  const layers = applyingLayers(inputs, of)
+  const applies = rules.map(({ layer }) => layers.includes(layer))
+  const effective = rules.map((rule, at) => (applies[at] ? effectiveLimit(inputs, rule, of) : NONE))
+  const limits = effective.map(({ burst }) => burst)
+  const isShadowed = ({ name, shadow }: LimitRule, at: number): boolean =>
+    applies[at] === true && (ownOf(settings.shadow, name) ?? shadow)
+  const shadowed = rules.some(isShadowed)
+    ? rules.map((rule, at) => (isShadowed(rule, at) ? limits[at] : undefined))
+    : undefined
+  const slotless = slotlessSets(policy, layers)
   const anchors = anchorsOf(policy, of)
-  const slotless = slotlessSets(policy, applies)
+  const blocked = [...policy.layers.keys()].filter((layer) => ownOf(of.subjects, policy.layers[layer]!.name)?.blocked)
   return {
-    layers: layers.flatMap((_, layer) =>
-      applies[layer]! ? categories.map((__, category) => layerAt(policy, layer, category)) : [],
-    ),
-    ...inShadow(terms, limits),
-    ...(rates !== undefined && { rates }),
+    layers,
+    limits: limits.map((limit, at) => (shadowed?.[at] === undefined ? limit : Number.POSITIVE_INFINITY)),
+    from: effective.map(({ from }) => from),
+    ...(rules.some(({ window }) => window?.burst !== undefined) && { rates: ratesOf(rules, effective) }),
+    ...(shadowed !== undefined && { shadowed }),
     ...(anchors !== undefined && { anchors }),
     ...(slotless.length > 0 && { slotless }),
+    ...(blocked.length > 0 && { blocked }),
   }
 }
 
-/** Splits the limits of buckets into refill rates and bursts. */
-function withBursts(policy: Policy, effective: readonly number[]): Pick<Quotas, 'limits' | 'rates'> {
-  const { cells } = placedLimits(policy).layout
-  const burstAt = (at: number): Burst | undefined =>
-    policy.windows.find(({ label }) => label === cells[at]!.label)?.burst
-  const bursts = effective.map((_, at) => burstAt(at))
-  if (bursts.every((burst) => burst === undefined)) return { limits: effective }
-  return {
-    limits: effective.map((limit, at) => (bursts[at] === undefined ? limit : burstUnder(limit, bursts[at]))),
-    rates: effective.map((limit, at) => (bursts[at] === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit)),
-  }
+/** The layers in which the subject has a key, that are on, and that it doesn't bypass. */
+function applyingLayers({ policy, settings }: LimitInputs, of: LimitsOf): readonly number[] {
+  const subjects = Object.values(of.subjects ?? {})
+  const isOut = (name: string): boolean =>
+    subjects.some(({ bypass }) => ownOf(bypass, name) === true) || of.absent?.includes(name) === true
+  return policy.layers.flatMap(({ name, shared }, index) =>
+    isOut(name) || (shared && !settings.shared[name]!.enabled) ? [] : [index],
+  )
 }
 
-/** @param applies by layer */
-function slotlessSets(policy: Policy, applies: readonly boolean[]): readonly number[] {
-  const { concurrency, layers, categories } = policy
-  if (concurrency === undefined) return []
-  return categories.flatMap((category, index) => {
-    const limiting = layers.map(({ name }) => hasLimit(policy, name, category, concurrency.label))
-    return limiting.includes(true) && !limiting.some((isLimiting, layer) => isLimiting && applies[layer]!)
-      ? [setOf(index)]
-      : []
+/** A limit in force. */
+interface EffectiveLimit {
+  /** How much; for a bucket, per length. */
+  readonly limit: number
+  /** How much may be used at one time: the limit, or a bucket's burst. */
+  readonly burst: number
+  readonly from: LimitSource
+}
+
+const NONE: EffectiveLimit = { limit: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY, from: 'base' }
+
+/** The refill rates of buckets, by position. */
+function ratesOf(rules: readonly LimitRule[], effective: readonly EffectiveLimit[]): readonly number[] {
+  return effective.map(({ limit }, at) =>
+    rules[at]!.window?.burst === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit,
+  )
+}
+
+/** Returns the sets with concurrency limits, all of whose layers don't apply. */
+function slotlessSets(policy: Policy, applying: readonly number[]): readonly number[] {
+  const { schema, rules } = placedLimits(policy)
+  return [...schema.sets.keys()].filter((set) => {
+    const slots = schema.sets[set]!.filter((at) => rules[at]!.window === undefined)
+    return slots.length > 0 && !slots.some((at) => applying.includes(rules[at]!.layer))
   })
 }
 
@@ -145,61 +172,63 @@ function anchorsOf(policy: Policy, { subjects }: LimitsOf): Quotas['anchors'] {
   return anchors.every((anchor) => anchor === null) ? undefined : anchors
 }
 
-function layerLimits(
-  { policy, settings }: LimitInputs,
-  { table, hundredths: mode }: ModeTable,
-  { subjects, plan: requested }: LimitsOf,
-  { name, shared }: LayerDefinition,
-  category: string,
-): number[] {
-  const multiplier = shared ? hundredths(settings.layers[name]!.multiplier)! : 100
-  const subject = ownOf(subjects, name)
-  const overrides = ownOf(subject?.overrides, category)
-  const plan = shared ? undefined : (subject?.plan ?? requested)
-  return placedLimits(policy).rowCells.map(({ kind, label }) => {
-    if (!hasLimit(policy, name, category, label)) return Number.POSITIVE_INFINITY
-    const override = ownOf(overrides, label) ?? null
-    if (override !== null) return scaledLimit(override, 100, 100)
-    const planned = plan === undefined ? undefined : planLimit(policy, settings, plan, name, category, label)
-    const value = planned ?? table[name]![category]![label]!
-    return KINDS[kind].isWindow ? scaledLimit(value, mode, multiplier) : scaledLimit(value, 100, 100)
-  })
+function effectiveLimit(inputs: LimitInputs, rule: LimitRule, of: LimitsOf): EffectiveLimit {
+  const { policy, settings, factorHundredths } = inputs
+  const { number, from } = numberOf(inputs, rule, of)
+  const { shared, name: layer } = policy.layers[rule.layer]!
+  const isScaled = rule.window !== undefined && (from === 'plan' || from === 'base' || from === 'custom')
+  const mode = isScaled ? modeHundredths(settings.mode, factorHundredths) : 100
+  const multiplier = isScaled && shared ? hundredths(settings.shared[layer]!.multiplier)! : 100
+  const limit = scaledLimit(typeof number === 'object' ? number.limit : number, mode, multiplier)
+  const burst = burstOf(rule, number)
+  return { limit, burst: burst === undefined ? limit : burstUnder(limit, burst), from }
 }
 
-/** Removes shadowed limits from those that decide. */
-function inShadow(
-  { policy, settings: { shadow } }: LimitInputs,
-  effective: readonly number[],
-): Pick<Quotas, 'limits' | 'shadowed'> {
-  if (Object.keys(shadow).length === 0) return { limits: effective }
-  const { layout } = placedLimits(policy)
-  const shadowed = effective.map((limit, at) => {
-    const { layer, category } = namesAt(policy, at)
-    const { label } = layout.cells[at]!
-    const inShade = ownOf(shadow, layer)
-    const isShadowed = inShade === 'all' || inShade?.includes(label) === true
-    return isShadowed && hasLimit(policy, layer, category, label) ? limit : undefined
-  })
-  if (shadowed.every((limit) => limit === undefined)) return { limits: effective }
-  const limits = effective.map((limit, at) => (shadowed[at] === undefined ? limit : Number.POSITIVE_INFINITY))
-  return { limits, shadowed }
+/** A bucket's burst. A number other than the policy's keeps the share that the burst has of the limit. */
+function burstOf({ window, limit }: LimitRule, number: LimitNumber): Burst | undefined {
+  const burst = window?.burst
+  if (burst === undefined) return undefined
+  if (typeof number === 'object') return number.burst
+  const isOther = typeof number === 'number' && number !== limit && limit !== 'unlimited' && limit > 0
+  return isOther && typeof burst === 'number' ? Math.max(1, flooredShare(number, burst, limit)) : burst
 }
 
-/** The table that a mode uses, and its factor in hundredths. */
-interface ModeTable {
-  readonly table: LimitTable
-  readonly hundredths: number
+interface NumberInForce {
+  readonly number: LimitNumber
+  readonly from: LimitSource
 }
 
-function modeTable({ settings, factorHundredths }: LimitInputs): ModeTable {
-  if (settings.mode === 'custom') return { table: settings.custom!, hundredths: 100 }
-  if (settings.mode === 'adaptive') return { table: settings.base, hundredths: factorHundredths }
-  return { table: settings.base, hundredths: MODE_HUNDREDTHS[settings.mode] }
+/** The number in force: the subject's, else the request's, else that of the plan, else custom or the base. */
+function numberOf(inputs: LimitInputs, rule: LimitRule, of: LimitsOf): NumberInForce {
+  const { settings, policy } = inputs
+  const own = policy.layers[rule.layer]!.shared ? undefined : ownNumber(inputs, rule, of)
+  if (own !== undefined) return own
+  const custom = settings.mode === 'custom' ? ownOf(settings.custom ?? undefined, rule.name) : undefined
+  if (custom !== undefined) return { number: custom, from: 'custom' }
+  return { number: ownOf(settings.limits, rule.name) ?? rule.limit, from: 'base' }
+}
+
+/** A number that isn't the same for all subjects. */
+function ownNumber({ policy, settings }: LimitInputs, rule: LimitRule, of: LimitsOf): NumberInForce | undefined {
+  const subject = ownOf(of.subjects, policy.layers[rule.layer]!.name)
+  const stored = ownOf(subject?.limits, rule.name) ?? undefined
+  if (stored !== undefined) return { number: stored, from: 'subject' }
+  const requested = ownOf(of.numbers, rule.name)
+  if (requested !== undefined) return { number: requested, from: 'request' }
+  const planned = policy.planOf === undefined ? subject : ownOf(of.subjects, policy.planOf)
+  const plan = planned?.plan ?? of.plan
+  const number = plan === undefined ? undefined : planLimit(policy, settings, plan, rule.name)
+  return number === undefined ? undefined : { number, from: 'plan' }
+}
+
+function modeHundredths(mode: Mode, factorHundredths: number): number {
+  if (mode === 'custom') return 100
+  return mode === 'adaptive' ? factorHundredths : MODE_HUNDREDTHS[mode]
 }
 
 /** The names of all plans: the policy's, and those that only the settings have. */
 export function planNames(policy: Pick<Policy, 'plans'>, settings: Pick<Settings, 'plans'>): readonly string[] {
-  return [...new Set([...Object.keys(policy.plans ?? {}), ...Object.keys(settings.plans)])]
+  return [...new Set([...Object.keys(policy.plans), ...Object.keys(settings.plans)])]
 }
 
 /** A plan's limit in the settings, else in the policy; `undefined`: it follows the base. */
@@ -207,13 +236,9 @@ export function planLimit(
   policy: Pick<Policy, 'plans'>,
   settings: Pick<Settings, 'plans'>,
   plan: string,
-  layer: string,
-  category: string,
-  label: string,
-): Limit | undefined {
-  const limitIn = (plans: Readonly<Record<string, PlanTable>> | undefined): Limit | undefined =>
-    ownOf(ownOf(ownOf(ownOf(plans, plan), layer), category), label)
-  return limitIn(settings.plans) ?? limitIn(policy.plans)
+  name: string,
+): LimitNumber | undefined {
+  return ownOf(ownOf(settings.plans, plan), name) ?? ownOf(ownOf(policy.plans, plan), name)
 }
 
 /** The most changes of an anchor in a document. Each window lies between at most two of them. */
@@ -230,8 +255,8 @@ export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
 }
 
 /** Returns the policy's windows whose periods differ by subject. */
-export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly CalendarWindow[] {
-  return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
+export function ownPeriodWindows({ limits }: Pick<Policy, 'limits'>): readonly CalendarWindow[] {
+  return limits.flatMap(({ window }) => (window?.every !== undefined && window.anchor === 'subject' ? [window] : []))
 }
 
 /** Determines an anchor's periods: the calendar, and the windows that use it. */

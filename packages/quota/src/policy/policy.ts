@@ -1,51 +1,73 @@
 import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
-import type { Counting, Some, UnitDefinition } from './units.ts'
+import type { MoneyAmount } from './money.ts'
+import type { Counting, UnitDefinition } from './units.ts'
 
-/** Decides about an actual cost above what a hold reserved. */
+/** What happens to an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
 
-/** A limit: whole tokens, 0 to 10^11 (0 blocks), or unlimited. */
+/** The number of a limit: whole units, 0 to 10^15 (0 blocks), or unlimited. Money counts whole millionths. */
 export type Limit = number | 'unlimited'
 
-/** Limits in tokens by layer, category and window label. */
-export type LimitTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
+/** A bucket's number with a burst of its own. A plain number keeps the share of the limit that the burst has. */
+export interface LimitWithBurst {
+  readonly limit: Limit
+  /** The most that the bucket can hold: 1 to the limit. */
+  readonly burst: number
+}
 
-/** A limit for each layer, category and window label, and concurrency limits where you want them. */
-export type BaseLimits<
-  Layer extends string,
-  Category extends string,
-  Label extends string,
-  Slots extends string = never,
-> = Readonly<
-  Record<Layer, Readonly<Record<Category, Readonly<Record<Label, Limit>> & { readonly [label in Slots]?: Limit }>>>
->
+/** The number of a limit as plans, requests and subjects' settings have it. */
+export type LimitNumber = Limit | LimitWithBurst
 
-/** Some limits of some layers and categories. */
-export type PlanLimits<Layer extends string, Category extends string, Label extends string> = Some<
-  Layer,
-  Some<Category, Some<Label, Limit>>
->
+/** Numbers by the names of limits. */
+export type LimitNumbers = Readonly<Record<string, LimitNumber>>
 
-/** A layer: who shares one set of windows. */
+/** The number of a limit as callers write it: with money as {@link MoneyAmount}. */
+export type GivenLimit = LimitNumber | MoneyAmount
+
+/** A layer: who shares one counter of each of its limits. */
 export interface LayerDefinition {
-  /** Name in settings and subjects, for example `personal`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  /** What `by` or `shared` of limits names, for example `user`. */
   readonly name: string
-  /** The layer's name in status and refusals, for example `Personal`. */
-  readonly scope: string
-  /**
-   * `false`: each subject has its own windows and can have overrides. `true`: all subjects share one set of windows. It
-   * can be switched off, multiplied, and bypassed by single subjects.
-   */
+  /** The layer's name for people, for example `Personal`. */
+  readonly title: string
+  /** `false`: each subject has its own counters. `true`: all subjects share one. */
   readonly shared: boolean
 }
 
-/** Something that callers do: its category and its price. */
-export interface OperationDefinition<C extends Counting = Counting> {
-  readonly category: string
-  /** The price: whole tokens, 0 is free. With several units, amounts by unit; units that you leave out cost 0. */
-  readonly cost: C['cost']
+/** A limit of a policy. */
+export interface LimitRule {
+  /** Its name in plans, settings, decisions and fields. */
+  readonly name: string
+  /** Its name for people. */
+  readonly title: string
+  /** Index of its layer. */
+  readonly layer: number
+  /** How much, before plans, settings and modes. */
+  readonly limit: Limit
+  /** The unit that it counts; `slots` for concurrency. */
+  readonly unit: string
+  /** The operations that it counts; `undefined`: all. */
+  readonly operations: readonly string[] | undefined
+  /** Its time; `undefined`: it limits concurrency. */
+  readonly window: WindowDefinition | undefined
+  /** Whether it counts and refuses nobody, unless the settings say otherwise. */
+  readonly shadow: boolean
+  /** Its former name, under which its counter and stored numbers are. */
+  readonly formerly?: string | undefined
+}
+
+/** Something that callers do: its price, and its category if limits count it by that. */
+interface OperationDefinition<C extends Counting = Counting> {
+  /** The name of a group of operations, for `for` of limits. */
+  readonly category?: C['names']['category'] | undefined
+  /**
+   * The price: whole units. With several units, amounts by unit.
+   *
+   * @default 1 of `requests`, 0 of other units
+   */
+  readonly cost?: C['amount'] | undefined
   /**
    * What happens to a commit above its hold. `refuse` rejects it. `charge` charges the excess regardless of the limits,
    * so later requests wait for it. `fit` charges as much as fits under all limits.
@@ -54,67 +76,35 @@ export interface OperationDefinition<C extends Counting = Counting> {
    */
   readonly overrun?: OverrunPolicy | undefined
   /**
-   * How many tokens one commit may charge beyond the hold, above 0; with several units, amounts by unit. Required with
+   * How much one commit may charge beyond the hold, above 0; with several units, amounts by unit. Required with
    * `charge` and `fit`.
    */
-  readonly maxOverrun?: C['cost'] | undefined
+  readonly maxOverrun?: C['amount'] | undefined
 }
-
-/** How much work may run at the same time. A hold takes a slot until it is settled or expires. */
-export interface ConcurrencyDefinition {
-  /** The label in settings, status, bodies and headers, for example `running`. */
-  readonly label: string
-  /** The operations that need a slot. Others take none. */
-  readonly operations?: readonly string[] | undefined
-  /** Categories whose operations all need a slot. */
-  readonly categories?: readonly string[] | undefined
-}
-
-/** A plan's limits in tokens, by layer (not shared), category and label, if they differ from the base. */
-export type PlanTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
 
 /** Makes the HTTP responses for refused callers: `QuotaAnswers` of `@scoregw/quota/http`. */
 export type PolicyAnswers = (decision: never, context: never) => object
 
-/** A window, and its unit. Required if the policy has several units. */
-export type PolicyWindow = WindowDefinition & { readonly unit?: string | undefined }
-
-/**
- * The rules of an engine: windows, categories, layers, operations and base limits. Plain data, except for `answers`.
- */
+/** The rules of an engine, checked and complete. Plain data, except for `answers`. */
 export interface Policy<Operation extends string = string, C extends Counting = Counting> {
-  /**
-   * The units that the limits count, by name, with a format for money.
-   *
-   * @default ['tokens']
-   */
-  readonly units?: readonly (C['unit'] | UnitDefinition<C['unit']>)[] | undefined
-  readonly windows: readonly PolicyWindow[]
-  /** Names of the categories. They never share a counter. */
-  readonly categories: readonly string[]
+  /** The units that the limits count, by name, with a format for money. */
+  readonly units: readonly (C['unit'] | UnitDefinition<C['unit']>)[]
   readonly layers: readonly LayerDefinition[]
+  /** In the order in which they are shown. */
+  readonly limits: readonly LimitRule[]
   readonly operations: Readonly<Record<Operation, OperationDefinition<C>>>
-  /**
-   * Base limits in each window's unit, which modes scale. One for each layer, category and window. Without an entry for
-   * concurrency, a layer and category don't limit it.
-   */
-  readonly base: LimitTable
-  /** How much work may run at the same time. */
-  readonly concurrency?: ConcurrencyDefinition | undefined
-  /** Plans by name: limits of layers that aren't shared, if they differ from the base. */
-  readonly plans?: Readonly<Record<string, PlanTable>> | undefined
+  /** Plans by name: numbers of subjects' own limits, if they differ from the policy's. */
+  readonly plans: Readonly<Record<string, LimitNumbers>>
+  /** The layer whose stored plan serves all limits; absent: that of each limit's own layer. */
+  readonly planOf?: string | undefined
   /**
    * The HTTP responses for refused callers.
    *
    * @default `neutralAnswers()` of `@scoregw/quota/http`
    */
   readonly answers?: PolicyAnswers | undefined
-}
-
-/** Returns a copy, so that later changes of the original have no effect. */
-export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
-  const copy = structuredClone(data)
-  return (answers === undefined ? copy : { ...copy, answers }) as unknown as P
+  /** The compiler's knowledge. Never present. */
+  readonly counting?: C
 }
 
 /** The part of a policy that is read. */

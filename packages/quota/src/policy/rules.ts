@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { Fault } from '../errors/quota-error.ts'
 import { plain, shown } from '../errors/shown.ts'
 import {
   type Check,
@@ -7,80 +6,109 @@ import {
   isObject,
   isPlain,
   listOf,
-  optional,
   tableEach,
   textLike,
   where,
   wholeNumber,
 } from '../options/checks.ts'
-import { expectedText, faultsOf, fits, listed, noSuchName, within } from '../options/faults.ts'
+import { expectedText, fits, listed, noSuchName } from '../options/faults.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
-import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
-import type { LimitTable, PlanTable, Policy, PolicyWindow } from './policy.ts'
+import { limitNamed, limitNames } from './cells.ts'
+import { isMoney, money, moneyText, readMoney } from './money.ts'
+import type { LimitNumber, LimitNumbers, LimitRule, LimitWithBurst, Policy } from './policy.ts'
 import type { Threshold } from './settings.ts'
-import { type Cost, type MoneyFormat, type UnitDefinition, unitNames } from './units.ts'
-import { A_NAME, eachKey, hundredths, limitCheck, MAX_LIMIT, NAME, wrongPlan } from './values.ts'
+import { type Cost, type PlainCost, type UnitDefinition, type Units, unitNamed, unitNames } from './units.ts'
+import { A_NAME, aLimit, hundredths, isLimit, MAX_LIMIT, NAME, wrongName } from './values.ts'
 
 /** How many plans a policy or the settings can have. */
 const MAX_PLANS = 100
 
-type Limited = Pick<Policy, 'units' | 'windows' | 'concurrency' | 'categories' | 'layers' | 'base'>
+/** How numbers of limits may be written. */
+interface Writing {
+  /** Whether money may be whole millionths, as documents have it. */
+  readonly asStored: boolean
+}
 
-/** Checks a whole table of limits: one for each limit in the policy's base. */
-export function tableCheck(policy: Limited): Check<LimitTable> {
-  const layers = policy.layers.map(({ name }) => name)
-  return eachKey(layers, (layer) =>
-    eachKey(policy.categories, (category) =>
-      eachKey(
-        limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label)),
-        (label) => limitCheck(unitOfLabel(policy, label)),
-      ),
-    ),
+/** Checks numbers of some limits. @param wrong returns the fault of a limit's name */
+export function someNumbersCheck(
+  policy: Pick<Policy, 'limits' | 'units'>,
+  writing: Writing,
+  wrong: (rule: LimitRule) => string | undefined = () => undefined,
+): Check<Readonly<Record<string, unknown>>> {
+  return tableEach((name) => {
+    const rule = limitNamed(policy, name)
+    if (rule === undefined) return `not a limit: ${noSuchName(name, limitNames(policy), 'the policy has')}`
+    return wrong(rule) ?? numberCheck(policy, rule, writing)
+  }, 'an object of numbers by limit')
+}
+
+/** Checks the number of a limit, as the rule's unit and kind need it. @param isNullable whether `null` is valid */
+export function numberCheck(
+  { units }: Pick<Policy, 'units'>,
+  rule: LimitRule,
+  { asStored }: Writing,
+  isNullable = false,
+): Check<unknown> {
+  const isValid = (value: unknown): boolean =>
+    (isNullable && value === null) || limitNumber(units, rule, value, asStored) !== undefined
+  const what = isNullable ? ', or null to follow the default' : ''
+  const unit = unitNamed(units, rule.unit)
+  const number = isMoney(unit) ? moneyText(unit) : aLimit(rule.unit)
+  const bucket = rule.window?.burst === undefined ? '' : ', { limit, burst } with a burst of 1 to the limit'
+  return where(isValid, `${number}${bucket}, or "unlimited"${what}`)
+}
+
+/**
+ * Reads the number of a limit; `undefined` if it is invalid.
+ *
+ * @param asStored whether money may be whole millionths
+ */
+export function limitNumber(
+  units: Units,
+  { unit, window }: Pick<LimitRule, 'unit' | 'window'>,
+  value: unknown,
+  asStored: boolean,
+): LimitNumber | undefined {
+  const definition = unitNamed(units, unit)
+  if (!isMoney(definition) || (asStored && typeof value === 'number')) {
+    if (isLimit(value)) return value
+    return window?.burst === undefined ? undefined : withBurst(value)
+  }
+  if (value === 'unlimited' || value === 0) return value
+  const amount = readMoney(value)
+  return amount?.unit === unit ? amount.millionths : undefined
+}
+
+function withBurst(value: unknown): LimitWithBurst | undefined {
+  if (!isPlain(value)) return undefined
+  const { limit, burst, ...others } = value
+  if (!isLimit(limit) || !isLimit(burst) || burst === 'unlimited' || Object.keys(others).length > 0) return undefined
+  return burst >= 1 && (limit === 'unlimited' || burst <= limit) ? { limit, burst } : undefined
+}
+
+/** Reads checked numbers of limits. */
+export function limitNumbers(policy: Pick<Policy, 'limits' | 'units'>, numbers: object): LimitNumbers {
+  return Object.fromEntries(
+    Object.entries(numbers).map(([name, value]) => {
+      const rule = limitNamed(policy, name)
+      return [name, (rule && limitNumber(policy.units, rule, value, true)) ?? (value as LimitNumber)]
+    }),
   )
 }
 
-/** Checks plans' limits: any limits of layers that aren't shared. */
-export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanTable>>> {
-  const plan = tableEach(
-    (layer) =>
-      wrongLayer(policy, layer) ??
-      tableEach(
-        (category) =>
-          wrongCategory(policy, category) ??
-          tableEach(
-            (label) => wrongLabel(policy, layer, category, label) ?? limitCheck(unitOfLabel(policy, label)),
-            'an object of limits by label',
-          ),
-        'an object of limits by category and label',
-      ),
-    'an object of limits by layer, category and label',
-  )
-  const plans = tableEach((name) => wrongPlan(name) ?? plan, 'an object of limits by plan, layer, category and label')
-  const count = v.rawCheck<Readonly<Record<string, PlanTable>>>(({ dataset: { typed, value }, addIssue }) => {
+/** Checks plans' numbers: any limits of subjects' own. */
+export function plansCheck(policy: Pick<Policy, 'limits' | 'layers' | 'units'>, writing: Writing): Check<PlanNumbers> {
+  const isShared = ({ layer }: LimitRule): string | undefined =>
+    policy.layers[layer]!.shared ? `shared by all subjects: plans are for limits of each subject's own` : undefined
+  const plan = someNumbersCheck(policy, writing, isShared)
+  const plans = tableEach((name) => wrongName(name, "a plan's name") ?? plan, 'an object of numbers by plan and limit')
+  const count = v.rawCheck<PlanNumbers>(({ dataset: { typed, value }, addIssue }) => {
     if (typed && Object.keys(value).length > MAX_PLANS) addIssue({ message: `expected at most ${MAX_PLANS} plans` })
   })
-  return v.pipe(plans, count)
+  return v.pipe(plans as Check<PlanNumbers>, count)
 }
 
-function wrongLayer({ layers }: Limited, name: string): string | undefined {
-  const own = layers.filter(({ shared }) => !shared).map((layer) => layer.name)
-  if (own.includes(name)) return undefined
-  return layers.some((layer) => layer.name === name)
-    ? `a shared layer: plans are for layers of each subject's own: ${listed(own)}`
-    : `not a layer: ${noSuchName(name, own, 'plans are for')}`
-}
-
-function wrongCategory({ categories }: Limited, name: string): string | undefined {
-  return categories.includes(name) ? undefined : `not a category: ${noSuchName(name, categories, 'the policy has')}`
-}
-
-function wrongLabel(policy: Limited, layer: string, category: string, label: string): string | undefined {
-  if (hasLimit(policy, layer, category, label)) return undefined
-  const labels = limitLabels(policy).filter((each) => hasLimit(policy, layer, category, each))
-  return limitLabels(policy).includes(label)
-    ? `the base has no such limit for ${layer} and ${category}`
-    : `not a limit: ${noSuchName(label, labels, 'there are')}`
-}
+type PlanNumbers = Readonly<Record<string, LimitNumbers>>
 
 /** A fault of a cost. */
 export interface CostFault {
@@ -95,6 +123,8 @@ export interface AmountRange {
   readonly least: 0 | 1
   /** @default 2^53 - 1 */
   readonly most?: number | undefined
+  /** Whether money may be whole millionths, as documents have it. */
+  readonly asStored?: boolean | undefined
 }
 
 /**
@@ -102,45 +132,52 @@ export interface AmountRange {
  *
  * @param units of the policy
  */
-export function wrongCost(units: readonly string[], cost: unknown, range: AmountRange): CostFault | undefined {
-  const [only] = units as [string]
-  if (isPlain(cost)) return wrongRecord(units, cost, range)
-  if (units.length === 1) return isAmount(cost, range) ? undefined : { message: wrongAmount(only, cost, range) }
-  const example = units.includes(TOKENS) ? TOKENS : only
+export function wrongCost(units: Units, cost: unknown, range: AmountRange): CostFault | undefined {
+  const [only] = units as [string | UnitDefinition]
+  const isOne = units.length === 1
+  if (isOne && isAmount(only, cost, range)) return undefined
+  if (isPlain(cost) && readMoney(cost) === undefined) return wrongRecord(units, cost, range)
+  if (isOne) return { message: wrongAmount(only, cost, range) }
+  const names = unitNames({ units })
+  const example = names.includes(TOKENS) ? TOKENS : names[0]!
   if (typeof cost !== 'number') return { message: expectedText(`amounts by unit, as { ${example}: 812 }`, cost) }
-  return { message: `this policy counts ${listed(units)}: write { ${example}: ${cost} }` }
+  return { message: `this policy counts ${listed(names)}: write { ${example}: ${cost} }` }
 }
 
-function wrongRecord(
-  units: readonly string[],
-  cost: Readonly<Record<string, unknown>>,
-  range: AmountRange,
-): CostFault | undefined {
-  const counts = `the policy counts ${listed(units)}`
+function wrongRecord(units: Units, cost: Readonly<Record<string, unknown>>, range: AmountRange): CostFault | undefined {
+  const counts = `the policy counts ${listed(unitNames({ units }))}`
   const given = Object.keys(cost).filter((unit) => cost[unit] !== undefined)
   if (given.length === 0) return { message: `expected an amount of some unit, got none; ${counts}` }
   const atLeastNothing = { ...range, least: 0 } as const
-  for (const unit of given) {
-    if (!units.includes(unit)) return { unit: plain(unit), message: `not a unit: ${shown(unit)}; ${counts}` }
-    if (isAmount(cost[unit], atLeastNothing)) continue
+  for (const name of given) {
+    const unit = unitNamed(units, name)
+    if (unit === undefined) return { unit: plain(name), message: `not a unit: ${shown(name)}; ${counts}` }
+    if (isAmount(unit, cost[name], atLeastNothing)) continue
     const others = units.length === 1 ? '' : `; ${counts}`
-    return { unit, message: wrongAmount(unit, cost[unit], atLeastNothing) + others }
+    return { unit: name, message: wrongAmount(unit, cost[name], atLeastNothing) + others }
   }
-  const isEnough = range.least === 0 || given.some((unit) => cost[unit] !== 0)
+  const isEnough = range.least === 0 || given.some((unit) => Number(cost[unit]) !== 0)
   return isEnough ? undefined : { message: `expected more than 0 of some unit; ${counts}` }
 }
 
-function isAmount(amount: unknown, { least, most = Number.MAX_SAFE_INTEGER }: AmountRange): amount is number {
-  return Number.isSafeInteger(amount) && (amount as number) >= least && (amount as number) <= most
+function isAmount(unit: string | UnitDefinition, amount: unknown, range: AmountRange): boolean {
+  const { least, most = Number.MAX_SAFE_INTEGER, asStored = false } = range
+  const isIn = (count: unknown): boolean =>
+    Number.isSafeInteger(count) && (count as number) >= least && (count as number) <= most
+  if (!isMoney(unit) || amount === 0 || (asStored && typeof amount === 'number')) return isIn(amount)
+  const money = readMoney(amount)
+  return money?.unit === unit.name && isIn(money.millionths)
 }
 
-function wrongAmount(unit: string, amount: unknown, { least, most }: AmountRange): string {
+function wrongAmount(unit: string | UnitDefinition, amount: unknown, { least, most }: AmountRange): string {
+  if (isMoney(unit)) return expectedText(moneyText(unit), amount)
   const range = most === undefined ? `, ${least} or more` : ` from ${least} to ${most}`
-  return expectedText(`a whole number of ${unit}${range}`, amount)
+  const [name] = unitNames({ units: [unit] })
+  return expectedText(`a whole number of ${name}${range}`, amount)
 }
 
 /** Checks a cost in a document. */
-export function costCheck(units: readonly string[], range: AmountRange): Check<Cost> {
+export function costCheck(units: Units, range: AmountRange): Check<Cost> {
   const isRight = v.rawCheck<unknown>(({ dataset: { value }, addIssue }) => {
     const fault = wrongCost(units, value, range)
     if (fault === undefined) return
@@ -152,64 +189,33 @@ export function costCheck(units: readonly string[], range: AmountRange): Check<C
   return v.pipe(v.unknown(), isRight) as Check<Cost>
 }
 
-/** The most decimal digits of a currency. With more, useful amounts aren't safe integers. */
-const MAX_SCALE = 12
+/** Reads a checked cost: money as whole millionths. */
+export function plainCost(cost: unknown): PlainCost {
+  const read = (amount: unknown): number => readMoney(amount)?.millionths ?? (amount as number)
+  if (typeof cost === 'number' || readMoney(cost) !== undefined) return read(cost)
+  const given = Object.entries(cost as object).filter(([, amount]) => amount !== undefined)
+  return Object.fromEntries(given.map(([unit, amount]) => [unit, read(amount)]))
+}
 
-/** Checks a policy's list of units. */
-export function unitsCheck(): Check<readonly (string | UnitDefinition)[]> {
-  const name = where<string>(isUnitName, `a unit's name of ${A_NAME}, other than "${SLOTS}"`)
-  const format = group<MoneyFormat>({
-    currency: where<string>(isCurrency, 'a currency by its three letters, "USD" for example'),
-    scale: wholeNumber(0, MAX_SCALE, 'decimal digits'),
-  })
-  const definition = group<UnitDefinition>({ name, format: optional(format) })
-  return listOf(
-    v.lazy<Check<string | UnitDefinition>>((value) => (isObject(value) ? definition : name)),
-    1,
-    8,
+/** Checks the name of a unit, or a currency. */
+export function unitCheck(): Check<unknown> {
+  return where<unknown>(
+    (unit) => isMoney(currencyOf(unit)) || isUnitName(unit),
+    `a unit's name of ${A_NAME}, other than "${SLOTS}", or money("USD")`,
   )
+}
+
+/** Returns a currency as a unit: of `money("USD")`, or of its JSON `{ "money": "USD" }`. */
+export function currencyOf(unit: unknown): UnitDefinition | undefined {
+  if (isPlain(unit) && typeof unit.money === 'string' && /^[A-Z]{3}$/.test(unit.money))
+    return currencyOf(money(unit.money))
+  const { name, format } = Object(unit) as Partial<UnitDefinition>
+  return name === undefined || format === undefined ? undefined : { name, format }
 }
 
 /** Rejects names of inherited properties, because amounts by unit are plain objects. */
 function isUnitName(name: unknown): boolean {
   return typeof name === 'string' && NAME.test(name) && name !== SLOTS && !(name in {})
-}
-
-function isCurrency(currency: unknown): boolean {
-  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency)
-}
-
-/** Returns the units of a value that may not be a policy, and the faults in their list. */
-export function unitsIn(policy: unknown): { readonly units: readonly string[]; readonly faults: readonly Fault[] } {
-  const { units } = Object(policy) as { readonly units?: never }
-  const faults = within('units', faultsOf(optional(unitsCheck()), units))
-  return { units: faults.length === 0 ? unitNames({ units }) : [], faults }
-}
-
-/** Faults between units and the windows that count them. */
-export function unitFaults(units: readonly string[], windows: readonly PolicyWindow[]): Fault[] {
-  const isSeveral = units.length > 1
-  const isSaid = windows.every(({ unit }) => unit !== undefined && units.includes(unit))
-  return [
-    ...units.flatMap((unit, at): Fault[] => {
-      const isTwice = units.indexOf(unit) !== at
-      if (isTwice) return [{ path: `units.${at}`, message: `"${unit}" appears twice` }]
-      const isCounted = !isSaid || windows.some((window) => window.unit === unit)
-      return isCounted ? [] : [{ path: `units.${at}`, message: `no window counts ${unit}: give one unit: "${unit}"` }]
-    }),
-    ...windows.flatMap(({ unit }, at): Fault[] => {
-      const path = `windows.${at}.unit`
-      if (unit === undefined) return isSeveral ? [{ path, message: `missing; expected one of ${listed(units)}` }] : []
-      return units.includes(unit)
-        ? []
-        : [{ path, message: `not a unit: ${noSuchName(unit, units, 'the policy counts')}` }]
-    }),
-  ]
-}
-
-/** Checks a window's unit. {@link unitFaults} checks that it exists. */
-export function windowUnitCheck(): Check<string | undefined> {
-  return optional(textLike(NAME, 'the name of a unit'))
 }
 
 /** How many thresholds there can be. */
@@ -234,7 +240,7 @@ export function areThresholds(value: unknown, units: readonly string[]): value i
 
 function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> {
   const ofShare = { share: where<number>(isShare, 'a share above 0 and up to 1 with at most two decimals') }
-  const named = units === undefined ? textLike(NAME, 'the name of a unit') : unitCheck([...units, SLOTS])
+  const named = units === undefined ? textLike(NAME, 'the name of a unit') : unitNameCheck([...units, SLOTS])
   const share = group(ofShare) as Check<Threshold>
   const shareOfUnit = group<Threshold>({ ...ofShare, unit: named })
   const left = group({ left: wholeNumber(0, MAX_LIMIT, units?.[0] ?? TOKENS) }) as Check<Threshold>
@@ -247,7 +253,7 @@ function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> 
   })
 }
 
-function unitCheck(units: readonly string[]): Check<string> {
+function unitNameCheck(units: readonly string[]): Check<string> {
   return where<string>((unit) => units.includes(unit as string), `a unit: ${listed(units)}`)
 }
 

@@ -1,241 +1,158 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import { aFunction, type Check, group, listOf, oneOf, optional, tableBy, textLike, where } from '../options/checks.ts'
-import { faultsOf, noSuchName, pathOf, within } from '../options/faults.ts'
-import { WINDOW_FORMS } from '../windows/kinds.ts'
-import { hasLimit, unitOfLabel } from './cells.ts'
-import type {
-  ConcurrencyDefinition,
-  Limit,
-  OperationDefinition,
-  OverrunPolicy,
-  Policy,
-  PolicyAnswers,
-  PolicyWindow,
-} from './policy.ts'
-import { costCheck, plansCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './rules.ts'
-import type { UnitDefinition } from './units.ts'
-import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './values.ts'
+import {
+  aFunction,
+  type Check,
+  type Checks,
+  group,
+  isPlain,
+  listOf,
+  oneOf,
+  optional,
+  tableBy,
+  tableEach,
+  textLike,
+} from '../options/checks.ts'
+import { faultsOf } from '../options/faults.ts'
+import { perCheck } from '../windows/kinds/bucket.ts'
+import { everyCheck } from '../windows/kinds/calendar.ts'
+import { SLOTS } from '../windows/units.ts'
+import { readMoney } from './money.ts'
+import type { OverrunPolicy, Policy, PolicyAnswers } from './policy.ts'
+import { policyFaults } from './policy-faults.ts'
+import { unitCheck } from './rules.ts'
+import { layerNameCheck, limitCheck, NAME, nameCheck, wrongName } from './values.ts'
+import { policyOf, type Written, type WrittenLimit, type WrittenOperation } from './written.ts'
 
 const BURST = 'use `burst` for how many tokens a bucket can save up'
-const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
 /** Advice for names from other libraries. */
 const WORDS: Readonly<Record<string, string>> = {
   windowMs: 'use `per`, for example "15m"',
-  length: 'use `lengthMs`',
-  duration: 'use `lengthMs`',
-  limit: 'use `base`, by layer, category and window',
-  max: 'use `base`, by layer, category and window',
-  points: 'use `cost` for a price, and `base` for limits',
-  price: 'use `cost`',
-  tokens: 'use `cost`',
-  weight: 'use `cost`',
-  limits: 'use `base`, by layer, category and window',
+  lengthMs: 'use `per`, for example "15m"',
+  duration: 'use `per`, for example "15m"',
+  interval: 'use `per`, for example "15m"',
+  max: 'use `limit`',
+  points: 'use `limit`',
+  unit: 'use `of`',
+  key: 'use `by`',
   capacity: BURST,
   maxTokens: BURST,
-  bucketSize: BURST,
-  rate: REFILL,
-  refill: REFILL,
-  refillRate: REFILL,
-  refillInterval: REFILL,
-  interval: REFILL,
+  refillRate: 'a bucket refills its `limit` per `per`',
 }
 
-/** A policy with the right shape, whose names may not match yet. */
-type Shape = Omit<Policy, 'base' | 'plans'> & { readonly base: unknown; readonly plans?: unknown }
+/** The members of a policy as written. Everything else among an engine's options is its own. */
+export const POLICY_MEMBERS: readonly string[] = [
+  'limits',
+  'operations',
+  'unit',
+  'titles',
+  'plans',
+  'planOf',
+  'answers',
+]
 
-/** The shape of a policy. {@link policyFaults} checks what depends on its names. */
-function policyShape(units: readonly string[]): Check<Shape> {
-  return group<Shape>({
-    units: optional(unitsCheck()) as Check<readonly (string | UnitDefinition)[] | undefined>,
-    windows: listOf(windowCheck(), 1, 8),
-    categories: listOf(nameCheck(), 1, 16),
-    layers: listOf(
-      group({ name: nameCheck(), scope: textLike(/^.{1,64}$/su, '1 to 64 characters'), shared: oneOf(true, false) }),
-      1,
-      8,
+/** Checks a policy and completes it. It is `undefined` if there are faults. */
+export function readPolicy(definition: unknown): { readonly policy?: Policy; readonly faults: readonly Fault[] } {
+  const given = withoutUndefined(definition)
+  const faults = faultsOf(writtenCheck(), given, WORDS)
+  if (faults.length > 0) return { faults }
+  const written = given as Written
+  const found = policyFaults(written)
+  return found.length > 0 ? { faults: found } : { policy: policyOf(written), faults: [] }
+}
+
+/** Removes members that are `undefined`, because optional members may be. */
+function withoutUndefined(value: unknown): unknown {
+  if (!isPlain(value) || readMoney(value) !== undefined) return value
+  const given = Object.entries(value).filter(([, each]) => each !== undefined)
+  return Object.fromEntries(given.map(([name, each]) => [name, withoutUndefined(each)]))
+}
+
+function writtenCheck(): Check<Written> {
+  const title = textLike(/^.{1,64}$/su, '1 to 64 characters')
+  return group<Written>({
+    limits: tableEach(
+      (name) => wrongName(name, "a limit's name") ?? limitDefinitionCheck(title),
+      'an object of limits by name',
     ),
-    operations: tableBy(wrongOperation, operationCheck(units), 'an object'),
-    concurrency: optional(concurrencyCheck()),
-    base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
-    plans: v.optional(v.unknown()),
+    operations: optional(tableBy((name) => wrongName(name, "an operation's name"), operationCheck(), 'an object')),
+    unit: optional(unitCheck()) as Check<Written['unit']>,
+    titles: optional(tableBy(() => undefined, title, 'an object of texts')),
+    plans: optional(v.unknown()) as Check<Written['plans']>,
+    planOf: optional(layerNameCheck('a layer')),
     answers: optional(aFunction<PolicyAnswers>('a function, for example neutralAnswers()')),
   })
 }
 
-function windowCheck(): Check<PolicyWindow> {
-  const named = { label: nameCheck(), unit: windowUnitCheck() }
-  const twice = refusing<PolicyWindow>('use one of `per`, `lengthMs` and `every`')
-  return v.lazy<Check<PolicyWindow>>((value) => {
-    const { per, lengthMs, every } = Object(value) as Readonly<Record<string, unknown>>
-    if (per !== undefined && (lengthMs !== undefined || every !== undefined)) return twice
-    return WINDOW_FORMS.find((form) => form.isUsed(value))!.check(named, value) as Check<PolicyWindow>
+const TIMES = ['per', 'burst', 'every', 'timeZone', 'weekStartsOn', 'anchor'] as const
+/** What some limits have, to suggest for unknown members of others. */
+const MEMBERS: readonly string[] = ['by', 'shared', 'concurrency', ...TIMES]
+
+function limitDefinitionCheck(title: Check<string>): Check<WrittenLimit> {
+  const common = {
+    for: optional(namesCheck()),
+    title: optional(title),
+    shadow: optional(oneOf(true, false)),
+    formerly: optional(textLike(NAME, 'the name that the limit had')),
+  }
+  return v.lazy<Check<WrittenLimit>>((value) => {
+    const given = Object(value) as Readonly<Record<string, unknown>>
+    const has = (name: string): boolean => Object.hasOwn(given, name)
+    if (has('concurrency')) {
+      const others = ['limit', 'of', ...TIMES].filter(has)
+      const none = refusals(others, 'not with concurrency, which counts work in progress')
+      return group({ ...whose(has), concurrency: limitCheck(SLOTS), ...common, ...none } as Checks<never>, MEMBERS)
+    }
+    const members = { ...whose(has), limit: v.unknown(), of: optional(unitCheck()), ...common }
+    return timeCheck(has, members as Checks<object>)
   })
 }
 
-/** Rejects every value. */
-function refusing<T>(message: string): Check<T> {
-  return v.custom<T>(() => false, message)
+/** Checks a limit's time: `per`, maybe with a `burst`, or `every`. */
+function timeCheck(has: (name: string) => boolean, members: Checks<object>): Check<never> {
+  if (has('per') && has('every')) {
+    const any = Object.fromEntries(TIMES.filter(has).map((name) => [name, optional(v.unknown())]))
+    return group({
+      ...members,
+      ...any,
+      ...refusals(['every'], 'a limit has one time: remove `per` or `every`'),
+    }) as never
+  }
+  const check = has('every') || has('timeZone') ? everyCheck : perCheck
+  return check(members, MEMBERS) as Check<never>
 }
 
-function operationCheck(units: readonly string[]): Check<OperationDefinition> {
-  return group<OperationDefinition>({
-    category: where<string>((value) => typeof value === 'string', 'the name of a category'),
-    cost: costCheck(units, { least: 0 }),
+/** Checks whose limit it is: `by` or `shared`. */
+function whose(has: (name: string) => boolean): object {
+  const what = 'whose limit it is: by: "user" for each user, or shared: "service" for all together'
+  if (!has('shared')) return { by: v.lazy((by) => (Array.isArray(by) ? refused(SEVERAL_KEYS) : layerNameCheck(what))) }
+  const shared = layerNameCheck('a name, for example "service"')
+  return has('by') ? { shared, by: refused('not with `shared`: a limit is for each subject, or for all') } : { shared }
+}
+
+const SEVERAL_KEYS =
+  'several keys in one limit are not supported: give the subject one more key that joins them, such as userAndModel'
+
+function refusals(names: readonly string[], message: string): object {
+  return Object.fromEntries(names.map((name) => [name, refused(message)]))
+}
+
+function refused(message: string): Check<never> {
+  return v.custom<never>(() => false, message)
+}
+
+function namesCheck(): Check<unknown> {
+  const name = textLike(NAME, 'the name of an operation or category')
+  return v.lazy<Check<unknown>>((of) => (Array.isArray(of) ? listOf(name, 1, 1_000) : name))
+}
+
+function operationCheck(): Check<WrittenOperation> {
+  return group<WrittenOperation>({
+    category: optional(nameCheck()),
+    cost: optional(v.unknown()),
+    free: optional(oneOf(true, false)),
     overrun: optional(oneOf<OverrunPolicy>('refuse', 'charge', 'fit')),
-    maxOverrun: optional(costCheck(units, { least: 1, most: MAX_LIMIT })),
+    maxOverrun: optional(v.unknown()),
   })
-}
-
-function concurrencyCheck(): Check<ConcurrencyDefinition> {
-  const names = (what: string): Check<string[]> =>
-    listOf(
-      where<string>((value) => typeof value === 'string', what),
-      1,
-      1_000,
-    )
-  return group<ConcurrencyDefinition>({
-    label: nameCheck(),
-    operations: optional(names('the name of an operation')),
-    categories: optional(names('the name of a category')),
-  })
-}
-
-/** Every fault of a policy; empty if it is valid. */
-export function policyFaults(policy: unknown): readonly Fault[] {
-  const { units, faults: ofUnits } = unitsIn(policy)
-  // The units are needed to check everything else.
-  if (ofUnits.length > 0) return ofUnits
-  const faults = faultsOf(policyShape(units), policy, WORDS)
-  if (faults.length > 0) return faults
-  const shape = policy as Shape
-  const { windows, categories, layers } = shape
-  const ofBase = within('base', faultsOf(baseCheck(shape), shape.base))
-  return [
-    ...duplicates(
-      'windows',
-      windows.map(({ label }) => label),
-    ),
-    ...duplicates('categories', categories),
-    ...duplicates(
-      'layers',
-      layers.map((layer) => layer.name),
-    ),
-    ...(layers.some(({ shared }) => !shared)
-      ? []
-      : [{ path: 'layers', message: 'at least one layer must not be shared' }]),
-    ...unitFaults(units, windows),
-    ...operationFaults(shape, units),
-    ...concurrencyFaults(shape),
-    ...ofBase,
-    // The rest of the checks need a valid base.
-    ...(ofBase.length === 0 ? faultsByBase(policy as Policy) : []),
-  ]
-}
-
-function duplicates(path: string, names: readonly string[]): Fault[] {
-  const twice = names.filter((each, index) => names.indexOf(each) !== index)
-  return twice.map((each) => ({ path, message: `"${each}" appears twice` }))
-}
-
-function operationFaults({ operations, categories }: Shape, units: readonly string[]): Fault[] {
-  return Object.entries(operations).flatMap(([name, operation]) => {
-    const { category } = operation
-    const ofCategory = categories.includes(category)
-      ? []
-      : [{ path: 'category', message: `not a category: ${noSuchName(category, categories, 'the policy has')}` }]
-    const path = (member: string): string => pathOf(['operations', name, ...member.split('.')])
-    return [...ofCategory, ...overrunFaults(operation, units)].map((fault) => ({ ...fault, path: path(fault.path) }))
-  })
-}
-
-function overrunFaults({ overrun = 'refuse', maxOverrun }: OperationDefinition, units: readonly string[]): Fault[] {
-  if (overrun === 'refuse') {
-    const message = 'has no effect while an overrun is refused: set overrun to "charge" or "fit"'
-    return maxOverrun === undefined ? [] : [{ path: 'maxOverrun', message }]
-  }
-  if (maxOverrun === undefined) {
-    const most = units.length === 1 ? `the most ${units[0]!}` : 'by unit, the most'
-    const message = `missing; expected ${most} that one commit charges beyond its hold, because overrun is "${overrun}"`
-    return [{ path: 'maxOverrun', message }]
-  }
-  const unsaid = typeof maxOverrun === 'number' ? [] : units.filter((unit) => maxOverrun[unit] === undefined)
-  const message = 'missing; this unit has limits: use 0 to charge no overrun'
-  return unsaid.map((unit) => ({ path: `maxOverrun.${unit}`, message }))
-}
-
-function concurrencyFaults({ concurrency, windows, operations, categories }: Shape): Fault[] {
-  if (concurrency === undefined) return []
-  const { label, operations: named, categories: namedCategories } = concurrency
-  const known = Object.keys(operations)
-  const unknown = (member: string, names: readonly string[], there: readonly string[], what: string): Fault[] =>
-    names.flatMap((name, index) =>
-      there.includes(name)
-        ? []
-        : [
-            {
-              path: `concurrency.${member}.${index}`,
-              message: `not ${what}: ${noSuchName(name, there, 'the policy has')}`,
-            },
-          ],
-    )
-  return [
-    ...(windows.some((window) => window.label === label)
-      ? [{ path: 'concurrency.label', message: `"${label}" is the label of a window: give it another` }]
-      : []),
-    ...(named === undefined && namedCategories === undefined
-      ? [{ path: 'concurrency', message: 'names nothing: list the `operations`, or `categories`, that need a slot' }]
-      : []),
-    ...unknown('operations', named ?? [], known, 'an operation'),
-    ...unknown('categories', namedCategories ?? [], categories, 'a category'),
-  ]
-}
-
-/** Checks the whole table: a limit for each window, and optional concurrency limits. */
-function baseCheck(shape: Shape): Check<unknown> {
-  const { windows, concurrency, categories, layers } = shape
-  const limitOf = (label: string): Check<Limit> => limitCheck(unitOfLabel(shape, label))
-  const labels = windows.map(({ label }) => [label, limitOf(label)] as const)
-  const slots = concurrency === undefined ? [] : [[concurrency.label, optional(limitOf(concurrency.label))] as const]
-  const ofCategory = group(Object.fromEntries([...slots, ...labels]))
-  const ofLayer = eachKey(categories, () => ofCategory)
-  return eachKey(
-    layers.map(({ name }) => name),
-    () => ofLayer,
-  )
-}
-
-function faultsByBase(policy: Policy): Fault[] {
-  const ofPlans = policy.plans === undefined ? [] : within('plans', faultsOf(plansCheck(policy), policy.plans))
-  return [...limitsNothing(policy), ...ofPlans, ...burstFaults(policy)]
-}
-
-/** Reports bursts above their limit. A limit of 0 blocks. */
-function burstFaults({ windows, base }: Policy): Fault[] {
-  return windows.flatMap(({ label, burst }, index) => {
-    const limits = Object.values(base).flatMap((ofLayer) => Object.values(ofLayer).map((limits) => limits[label]!))
-    const above = limits.filter((limit) => typeof limit === 'number' && limit > 0 && Number(burst) > limit)
-    return above.length === 0
-      ? []
-      : [{ path: `windows.${index}.burst`, message: burstAbove(Math.min(...(above as number[]))) }]
-  })
-}
-
-/** The message for a burst that is too large. @param limit the lowest limit */
-export function burstAbove(limit: number): string {
-  return `at most the limit, ${limit}; for a larger burst give a longer \`per\``
-}
-
-/** Reports categories whose operations need a slot, but whose concurrency no layer limits. */
-function limitsNothing(policy: Policy): Fault[] {
-  const { concurrency, layers, operations } = policy
-  if (concurrency === undefined) return []
-  const { label } = concurrency
-  const named = (concurrency.operations ?? []).flatMap((name) => operations[name]?.category ?? [])
-  const categories = policy.categories.filter((each) => named.includes(each) || concurrency.categories?.includes(each))
-  const isLimited = categories.some((category) => layers.some(({ name }) => hasLimit(policy, name, category, label)))
-  if (isLimited || categories.length === 0) return []
-  const where = pathOf(['base', layers[0]!.name, categories[0]!, label])
-  return [{ path: 'concurrency', message: `limits nothing: say in \`base\` how many slots there are, as ${where}` }]
 }

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import { type Check, group, isPlain, listOf, oneOf, tableEach, where } from '../options/checks.ts'
-import { expectedKind, expectedText, faultsOf, listed, noSuchName } from '../options/faults.ts'
+import { type Check, group, isPlain, oneOf, tableEach, where } from '../options/checks.ts'
+import { expectedKind, expectedText, faultsOf, noSuchName } from '../options/faults.ts'
 import { once } from '../options/options-parser.ts'
 import { anchorCheck } from '../windows/kinds/calendar.ts'
-import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
-import type { Limit, Policy } from './policy.ts'
-import { costCheck, plansCheck, tableCheck, thresholdsCheck } from './rules.ts'
-import { MODES, type ShadowedLimits } from './settings.ts'
+import { limitNamed, limitNames, limitsOfLayer } from './cells.ts'
+import type { LimitRule, Policy } from './policy.ts'
+import { costCheck, numberCheck, plansCheck, someNumbersCheck, thresholdsCheck } from './rules.ts'
+import { MODES } from './settings.ts'
 import { unitNames } from './units.ts'
-import { aLimit, eachKey, isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_MULTIPLIER, nameOf } from './values.ts'
+import { eachKey, isInstant, isMultiplier, MAX_MULTIPLIER, MIN_MULTIPLIER, nameOf } from './values.ts'
 
 const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 
@@ -24,18 +24,27 @@ export function settingsCheck(policy: Policy, hasFactor: boolean): (document: un
 }
 
 function settingsSchema(policy: Policy, hasFactor: boolean): Check<unknown> {
-  const table = tableCheck(policy)
+  const numbers = someNumbersCheck(policy, { asStored: true })
   const layer = group({ enabled: oneOf(true, false), multiplier: where<number>(isMultiplier, A_MULTIPLIER) })
   return group({
     mode: modeSchema(hasFactor),
-    base: table,
-    custom: v.nullable(table),
-    layers: eachKey(sharedNames(policy), () => layer),
+    limits: eachKey(limitNames(policy), (name) => numberCheck(policy, limitNamed(policy, name)!, { asStored: true })),
+    custom: v.nullable(numbers),
+    shared: eachKey(sharedNames(policy), () => layer),
     prices: pricesSchema(policy),
-    shadow: shadowSchema(policy),
-    plans: plansCheck(policy),
+    shadow: switches('a limit', limitNames(policy)),
+    plans: plansCheck(policy, { asStored: true }),
     thresholds: v.nullable(thresholdsCheck(unitNames(policy))),
   })
+}
+
+/** Checks an object with `true` or `false` by name. */
+function switches(what: string, names: readonly string[]): Check<Readonly<Record<string, boolean>>> {
+  const isOn = oneOf(true, false)
+  return tableEach(
+    (name) => (names.includes(name) ? isOn : `not ${what}: ${noSuchName(name, names, 'the policy has')}`),
+    'an object of true or false by name',
+  )
 }
 
 function modeSchema(hasFactor: boolean): Check<string> {
@@ -52,14 +61,14 @@ function modeSchema(hasFactor: boolean): Check<string> {
 /** Not part of the schema, so that faults between members are reported together with others. */
 function customFaults(document: unknown): Fault[] {
   const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
-  return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
+  return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs these numbers' }] : []
 }
 
 /** Prices by operation. An invalid price and an unknown operation are both faults. */
 function pricesSchema(policy: Policy): Check<Readonly<Record<string, unknown>>> {
   const operations = Object.keys(policy.operations)
   const known = new Set(operations)
-  const price = costCheck(unitNames(policy), { least: 0 })
+  const price = costCheck(policy.units, { least: 0, asStored: true })
   const table = v.custom<Readonly<Record<string, unknown>>>(isPlain, expectedKind('an object of prices by operation'))
   const prices = v.rawCheck<Readonly<Record<string, unknown>>>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
@@ -77,18 +86,6 @@ function pricesSchema(policy: Policy): Check<Readonly<Record<string, unknown>>> 
   return v.pipe(table, prices)
 }
 
-function shadowSchema(policy: Policy): Check<Readonly<Record<string, ShadowedLimits>>> {
-  const layers = policy.layers.map(({ name }) => name)
-  const labels = limitLabels(policy)
-  const list = listOf(nameOf('a limit', labels), 0, labels.length)
-  const all = where<'all'>((value) => value === 'all', `"all", or a list of limits: ${listed(labels)}`)
-  const limits = v.lazy<Check<ShadowedLimits>>((value) => (Array.isArray(value) ? list : all))
-  return tableEach(
-    (layer) => (layers.includes(layer) ? limits : `not a layer: ${noSuchName(layer, layers, 'the policy has')}`),
-    'an object of limits by layer',
-  )
-}
-
 /**
  * Returns all faults of a subject's settings in a layer; none if they can be stored.
  *
@@ -101,29 +98,18 @@ export function subjectSettingsFaults(
   plans: readonly string[],
 ): Fault[] {
   const shared = sharedNames(policy)
-  const override = (label: string): Check<Limit | null> =>
-    where<Limit | null>(
-      (value) => value === null || isLimit(value),
-      `${aLimit(unitOfLabel(policy, label))}, "unlimited", or null to follow the default`,
-    )
-  const sharedLayer = where<string>(
-    (value) => shared.includes(value as string),
-    `the name of a shared layer: ${listed(shared)}`,
-  )
+  const own = limitsOfLayer(policy, layer)
+  const override = (rule: LimitRule): Check<unknown> => numberCheck(policy, rule, { asStored: true }, true)
   const until = v.nullable(where<number>(isInstant, 'epoch milliseconds, or null for no end'))
   const schema = group({
-    overrides: eachKey(policy.categories, (category) =>
-      eachKey(
-        limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label)),
-        override,
-      ),
-    ),
-    bypass: listOf(sharedLayer, 0, policy.layers.length),
+    limits: group(Object.fromEntries(own.map((rule) => [rule.name, override(rule)]))),
+    bypass: switches('a shared layer', shared),
     plan: v.nullable(nameOf('a plan', plans, 'there are')),
-    until: group({ overrides: until, plan: until }),
+    blocked: oneOf(true, false),
+    until: group({ limits: until, plan: until, blocked: until }),
     anchor: v.nullable(anchorCheck()),
   })
-  return faultsOf(schema, document, { limits: 'use `overrides`, by category and window' })
+  return faultsOf(schema, document)
 }
 
 function sharedNames(policy: Policy): readonly string[] {

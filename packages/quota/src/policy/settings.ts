@@ -1,8 +1,8 @@
 import { isObject } from '../options/checks.ts'
 import type { OwnAnchor } from '../windows/kinds/calendar.ts'
-import { hasLimit, limitLabels } from './cells.ts'
-import type { BaseLimits, Limit, PlanLimits, Policy } from './policy.ts'
-import type { Counting, LabelIn, LayerIn, Some } from './units.ts'
+import { limitsOfLayer } from './cells.ts'
+import type { GivenLimit, LimitNumber, Policy } from './policy.ts'
+import type { Counting, Some } from './units.ts'
 
 /** The modes that administrators can choose. */
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const
@@ -24,37 +24,25 @@ export type Threshold<C extends Counting = Counting> =
   | { readonly share: number; readonly unit?: C['unit'] | 'slots' | undefined }
   | ({ readonly left: number } & (C['named'] | { readonly unit: 'slots' }))
 
-/** The shadowed limits of a layer, by label, or all of them. */
-export type ShadowedLimits<C extends Counting = Counting> = 'all' | readonly LabelIn<C['names']>[]
-
-/** A limit for each layer, category and window of a policy. */
-type LimitsOf<C extends Counting> = BaseLimits<
-  LayerIn<C['names']>,
-  C['names']['category'],
-  C['names']['window'],
-  C['names']['slots']
->
-
-/** An administrator's settings for all subjects. Plain JSON. */
-export interface Settings<C extends Counting = Counting> {
+/**
+ * An administrator's settings for all subjects. Plain JSON.
+ *
+ * @typeParam Number how numbers of limits are written: read, money is whole millionths
+ */
+export interface Settings<C extends Counting = Counting, Number = LimitNumber> {
   readonly mode: Mode
-  /** Base limits in tokens. The modes scale them. */
-  readonly base: LimitsOf<C>
-  /** Limits of mode `custom`, which are not scaled. Required in that mode. */
-  readonly custom: LimitsOf<C> | null
+  /** The number of each limit. The modes scale them. */
+  readonly limits: Readonly<Record<C['names']['limit'], Number>>
+  /** Numbers of mode `custom`, which aren't scaled; missing ones follow `limits`. Required in that mode. */
+  readonly custom: Some<C['names']['limit'], Number> | null
   /** One entry per shared layer of the policy. */
-  readonly layers: Readonly<Record<C['names']['sharedLayer'], SharedLayerSettings>>
-  /** Prices that differ from the policy's: tokens, or amounts by unit; missing units follow the policy. */
-  readonly prices: Readonly<Record<string, C['cost']>>
-  /**
-   * Shadowed limits by layer: they are charged and reported, but refuse no request. Layers that you leave out have
-   * none.
-   */
-  readonly shadow: Some<LayerIn<C['names']>, ShadowedLimits<C>>
-  /** Plans' limits that differ from the policy's, by plan. Plans may exist in the settings only. */
-  readonly plans: Readonly<
-    Record<string, PlanLimits<C['names']['ownLayer'], C['names']['category'], LabelIn<C['names']>>>
-  >
+  readonly shared: Readonly<Record<C['names']['sharedLayer'], SharedLayerSettings>>
+  /** Prices that differ from the policy's: a number, or amounts by unit; missing units follow the policy. */
+  readonly prices: Readonly<Record<string, C['cost'] | C['amount']>>
+  /** `true`: the limit is charged and reported, but refuses nobody. Missing ones follow the policy. */
+  readonly shadow: Some<C['names']['limit'], boolean>
+  /** Plans' numbers that differ from the policy's, by plan. Plans may exist in the settings only. */
+  readonly plans: Readonly<Record<string, Some<C['names']['limit'], Number>>>
   /** When limits count as near; `null`: see the engine's options. */
   readonly thresholds: readonly Threshold<C>[] | null
 }
@@ -70,18 +58,17 @@ export interface Versioned {
 export interface VersionedSettings<C extends Counting = Counting> extends Settings<C>, Versioned {}
 
 /** An administrator's settings for one subject of a layer. Plain JSON. */
-export interface SubjectSettings<C extends Counting = Counting> {
-  /**
-   * Limits by category and window label. They are absolute: modes do not scale them. `null` follows the default, 0
-   * blocks.
-   */
-  readonly overrides: Readonly<Record<C['names']['category'], Some<LabelIn<C['names']>, Limit | null>>>
-  /** Names of the shared layers that do not apply to this subject. */
-  readonly bypass: readonly C['names']['sharedLayer'][]
+export interface SubjectSettings<C extends Counting = Counting, Number = LimitNumber> {
+  /** Numbers by limit. They are absolute: modes do not scale them. `null` follows the default, 0 blocks. */
+  readonly limits: Some<C['names']['limit'], Number | null>
+  /** `true`: the shared layer doesn't apply to this subject. */
+  readonly bypass: Some<C['names']['sharedLayer'], boolean>
   /** The subject's plan in this layer. It takes precedence over a request's plan; `null`: none. */
   readonly plan: C['names']['plan'] | null
-  /** When overrides and plan end, epoch milliseconds; `null`: never. */
-  readonly until: { readonly overrides: number | null; readonly plan: number | null }
+  /** `true`: every request of this subject is refused. */
+  readonly blocked: boolean
+  /** When limits, plan and block end, epoch milliseconds; `null`: never. */
+  readonly until: { readonly limits: number | null; readonly plan: number | null; readonly blocked: number | null }
   /**
    * When the subject's periods start, for calendar windows with `anchor: 'subject'`; `null`: at the calendar's start.
    */
@@ -101,15 +88,15 @@ export interface VersionedSubjectSettings<C extends Counting = Counting> extends
 const DEFAULTS = { custom: null, prices: {}, shadow: {}, plans: {}, thresholds: null } as const
 
 /** Settings in which members with a default may be missing. */
-export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, keyof typeof DEFAULTS> & {
-  readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
+export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C, GivenLimit>, keyof typeof DEFAULTS> & {
+  readonly [Member in keyof typeof DEFAULTS]?: Settings<C, GivenLimit>[Member] | undefined
 }
 
 /** Adds the defaults of missing members. Doesn't validate: other values are returned unchanged. */
 export function completed(document: SettingsDocument): Settings {
   if (!isObject(document)) return document
   const given = Object.entries(document).filter(([, value]) => value !== undefined)
-  return { ...DEFAULTS, ...Object.fromEntries(given) } as Settings
+  return { ...DEFAULTS, ...Object.fromEntries(given) } as object as Settings
 }
 
 /** The settings of a policy before any change: mode `normal`, version 0. */
@@ -119,9 +106,9 @@ export function initialSettings<C extends Counting>(policy: Policy<string, C>): 
     version: 0,
     revision: '',
     mode: 'normal',
-    base: policy.base,
+    limits: Object.fromEntries(policy.limits.map(({ name, limit }) => [name, limit])),
     custom: null,
-    layers: Object.fromEntries(shared.map(({ name }) => [name, { enabled: true, multiplier: 1 }])),
+    shared: Object.fromEntries(shared.map(({ name }) => [name, { enabled: true, multiplier: 1 }])),
     prices: {},
     shadow: {},
     plans: {},
@@ -130,19 +117,21 @@ export function initialSettings<C extends Counting>(policy: Policy<string, C>): 
   return settings as VersionedSettings<C>
 }
 
-/** A subject's settings before any change: no override, no bypass, no plan, version 0. */
+/** A subject's settings before any change, version 0. */
 export function initialSubjectSettings(policy: Policy, layer: string): VersionedSubjectSettings {
-  const emptyOf = (category: string): Readonly<Record<string, null>> => {
-    const labels = limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label))
-    return Object.fromEntries(labels.map((label) => [label, null]))
-  }
   return {
     version: 0,
     revision: '',
-    overrides: Object.fromEntries(policy.categories.map((category) => [category, emptyOf(category)])),
-    bypass: [],
-    plan: null,
-    until: { overrides: null, plan: null },
-    anchor: null,
+    limits: Object.fromEntries(limitsOfLayer(policy, layer).map(({ name }) => [name, null])),
+    ...WITHOUT_SETTINGS,
   }
+}
+
+/** What applies to a subject without settings, besides its limits. */
+export const WITHOUT_SETTINGS: Omit<SubjectSettings, 'limits'> = {
+  bypass: {},
+  plan: null,
+  blocked: false,
+  until: { limits: null, plan: null, blocked: null },
+  anchor: null,
 }

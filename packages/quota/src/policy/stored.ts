@@ -23,13 +23,29 @@ export class Faults {
 /** Reports names that the policy does not have. */
 export function noteUnknownKeys(value: unknown, known: object, path: string, faults: Faults): void {
   if (value !== undefined && !isObject(value)) {
-    faults.add(path, 'expected an object: the values of the policy apply')
+    faults.add(path, 'expected an object: not in force')
     return
   }
   for (const key of Object.keys(value ?? {})) {
     const of = path === '' ? '' : `${path}.`
     if (!Object.hasOwn(known, key)) faults.add(of + plain(key), 'not in the policy: kept, not in force')
   }
+}
+
+/**
+ * Removes former names of limits from an object by limit, if their new names aren't there any more. Else what was
+ * removed under the new name would be back under the former one.
+ */
+export function withoutFormer<T extends object>(
+  limits: readonly { readonly name: string; readonly formerly?: string | undefined }[],
+  stored: T,
+  next: unknown,
+): T {
+  const gone = limits.flatMap(({ name, formerly }) =>
+    formerly === undefined || member(next, name) !== undefined ? [] : [formerly],
+  )
+  if (gone.length === 0) return stored
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !gone.includes(name))) as T
 }
 
 /** Returns an own member of a value that may be an object; `undefined`: it has none. */

@@ -18,8 +18,8 @@ export function countedKey(text: string): string {
 export function countedSubject(subject: Subject): Subject {
   if (typeof subject === 'string') return countedKey(subject)
   for (const key in subject) {
-    if (isHashed(subject[key]!))
-      return Object.fromEntries(Object.entries(subject).map(([layer, text]) => [layer, countedKey(text)]))
+    if (isHashed(subject[key] ?? ''))
+      return Object.fromEntries(Object.entries(subject).map(([layer, text]) => [layer, text && countedKey(text)]))
   }
   return subject
 }

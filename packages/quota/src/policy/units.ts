@@ -1,23 +1,15 @@
-import { type Amounts, TOKENS } from '../windows/units.ts'
+import type { MoneyAmount, MoneyFormat, UnitDefinition } from './money.ts'
 
-/** Money is counted in integers, in a fraction of a currency. */
-export interface MoneyFormat {
-  /** ISO 4217, for example `USD`. */
-  readonly currency: string
-  /** How many decimal digits of the currency one unit stands for: 6 for micro-dollars. */
-  readonly scale: number
-}
+export type { MoneyFormat, UnitDefinition }
 
-/** A unit, and how to display its amounts. */
-export interface UnitDefinition<Unit extends string = string> {
-  /** Name in windows, costs and identities of counters: 1 to 32 of `A-Z a-z 0-9 _ -`; `slots` is reserved. */
-  readonly name: Unit
-  /** For money: how to display amounts. */
-  readonly format?: MoneyFormat | undefined
-}
+/** How much of one unit, as callers write it. */
+type GivenAmount = number | MoneyAmount
 
 /** A cost from a caller: a number if the policy has one unit, else amounts by unit. */
-export type Cost = number | { readonly [unit: string]: number | undefined }
+export type Cost = GivenAmount | { readonly [unit: string]: GivenAmount | undefined }
+
+/** A cost in a settings document: whole units, money in millionths. */
+export type PlainCost = number | { readonly [unit: string]: number | undefined }
 
 /** An amount in a decision: a number if the policy has one unit, else amounts by unit. */
 export type Amount = number | { readonly [unit: string]: number }
@@ -34,10 +26,14 @@ export interface Counting {
   readonly names: PolicyNames
 }
 
-/** The types of a policy with one unit: costs and amounts are numbers. */
-export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNames = PolicyNames> {
+/** The types of a policy with one unit: costs and amounts are numbers, or money. */
+export interface OneUnit<
+  Unit extends string = 'requests',
+  Names extends PolicyNames = PolicyNames,
+  Given extends GivenAmount = number,
+> {
   readonly unit: Unit
-  readonly cost: number
+  readonly cost: Given
   readonly amount: number
   readonly named: { readonly unit?: Unit | undefined }
   readonly held: { readonly tokens: number }
@@ -45,47 +41,60 @@ export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNam
 }
 
 /** The types of a policy with several units: costs and amounts are by unit, and values with a unit name it. */
-export interface SeveralUnits<Unit extends string, Names extends PolicyNames = PolicyNames> {
+export interface SeveralUnits<
+  Unit extends string,
+  Names extends PolicyNames = PolicyNames,
+  Currency extends string = never,
+> {
   readonly unit: Unit
-  readonly cost: { readonly [unit in Unit]?: number | undefined }
+  readonly cost: AmountsByUnit<Unit, Currency>
   readonly amount: { readonly [unit in Unit]: number }
   readonly named: { readonly unit: Unit }
   readonly held: { readonly cost: { readonly [unit in Unit]: number } }
   readonly names: Names
 }
 
+/** Amounts of some units. @typeParam Currency those that are money */
+type AmountsByUnit<Unit extends string, Currency extends string> = {
+  readonly [unit in Unit]?: (unit extends Currency ? MoneyAmount<unit> : number) | undefined
+}
+
+/** The cost of a policy with these units. */
+export type CostOf<Unit extends string, Currency extends string> =
+  IsUnion<Unit | Currency> extends true
+    ? AmountsByUnit<Unit | Currency, Currency>
+    : [Currency] extends [never]
+      ? number | AmountsByUnit<Unit, never>
+      : MoneyAmount<Currency>
+
 /** The types of a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
-export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames> = string extends Unit
+export type UnitsOf<
+  Unit extends string,
+  Names extends PolicyNames = PolicyNames,
+  Currency extends string = never,
+> = string extends Unit
   ? Counting
   : IsUnion<Unit> extends true
-    ? SeveralUnits<Unit, Names>
-    : OneUnit<Unit, Names>
+    ? SeveralUnits<Unit, Names, Currency>
+    : OneUnit<Unit, Names, [Currency] extends [never] ? number : MoneyAmount<Currency>>
 
 /** The list of units in a policy. */
-type Units = readonly (string | UnitDefinition)[]
-
-const ONLY_TOKENS: readonly string[] = [TOKENS]
+export type Units = readonly (string | UnitDefinition)[]
 
 /** The names of a policy's units, in the order of costs. */
-export function unitNames({ units }: { readonly units?: Units | undefined }): readonly string[] {
-  return units === undefined ? ONLY_TOKENS : units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
+export function unitNames({ units }: { readonly units: Units }): readonly string[] {
+  return units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
+}
+
+/** Returns a unit by name. */
+export function unitNamed(units: Units, name: string): string | UnitDefinition | undefined {
+  return units.find((unit) => (typeof unit === 'string' ? unit : unit.name) === name)
 }
 
 /** Returns the format of a unit's amounts; `undefined`: plain numbers. */
-export function formatOf(
-  { units = [] }: { readonly units?: Units | undefined },
-  unit: string,
-): MoneyFormat | undefined {
-  const found = units.find((each) => typeof each !== 'string' && each.name === unit)
-  return (found as UnitDefinition | undefined)?.format
-}
-
-/** The unit that a window counts. */
-export function unitOfWindow(
-  units: readonly string[],
-  { unit = units[0]! }: { readonly unit?: string | undefined },
-): string {
-  return unit
+export function formatOf({ units }: { readonly units: Units }, unit: string): MoneyFormat | undefined {
+  const found = unitNamed(units, unit)
+  return typeof found === 'object' ? found.format : undefined
 }
 
 /** Converts a checked cost to a vector, one number per unit. Units that it leaves out are taken from `missing`. */
@@ -94,7 +103,20 @@ export function vectorOf<Missing>(
   cost: Cost,
   missing: readonly Missing[],
 ): readonly (number | Missing)[] {
-  return typeof cost === 'number' ? [cost] : units.map((unit, at) => cost[unit] ?? missing[at]!)
+  if (isAmount(cost)) return [numberOf(cost)]
+  return units.map((unit, at) => {
+    const amount = cost[unit]
+    return amount === undefined ? missing[at]! : numberOf(amount)
+  })
+}
+
+function isAmount(cost: Cost): cost is GivenAmount {
+  return typeof cost === 'number' || typeof cost.millionths === 'number'
+}
+
+/** Returns whole units, or whole millionths of money. */
+function numberOf(amount: GivenAmount): number {
+  return typeof amount === 'number' ? amount : amount.millionths
 }
 
 /** 0 of each unit. */
@@ -122,10 +144,16 @@ export function combined(
   combine: (one: number, other: number | undefined) => number,
 ): Amount {
   if (typeof amount === 'number') {
-    return combine(amount, typeof cost === 'number' ? cost : Object.values(cost)[0])
+    const other = isAmount(cost) ? cost : Object.values(cost)[0]
+    return combine(amount, other === undefined ? undefined : numberOf(other))
   }
-  const other = typeof cost === 'number' ? {} : cost
-  return Object.fromEntries(Object.entries(amount).map(([unit, one]) => [unit, combine(one, other[unit])]))
+  const others = isAmount(cost) ? {} : cost
+  return Object.fromEntries(
+    Object.entries(amount).map(([unit, one]) => {
+      const other = others[unit]
+      return [unit, combine(one, other === undefined ? undefined : numberOf(other))]
+    }),
+  )
 }
 
 /** Returns the amount of a unit. A number is the amount of the policy's only unit. */
@@ -151,10 +179,13 @@ export function isFree(costs: readonly number[]): boolean {
 
 /** Returns a caller's cost for an id's fingerprint: a number as it is, a record as `name=n` in a fixed order. */
 export function costText(cost: Cost | undefined): string {
-  if (typeof cost !== 'object') return String(cost ?? '')
-  const given: Amounts = Object.fromEntries(Object.entries(cost).filter(([, amount]) => amount !== undefined) as never)
-  const names = Object.keys(given).sort()
-  return names.map((name) => `${name}=${given[name]}`).join(',')
+  if (cost === undefined) return ''
+  if (isAmount(cost)) return String(numberOf(cost))
+  const names = Object.keys(cost).filter((name) => cost[name] !== undefined)
+  return names
+    .sort()
+    .map((name) => `${name}=${numberOf(cost[name] ?? 0)}`)
+    .join(',')
 }
 
 /** Returns an amount for messages: a number, or `1 requests, 812 tokens`. */
@@ -165,8 +196,11 @@ export function amountText(amount: Amount): string {
     .join(', ')
 }
 
-/** Who makes a request: a string, or a key for each layer that isn't shared. Any text that isn't empty. */
-export type Subject = string | Readonly<Record<string, string>>
+/**
+ * Who makes a request: a string, or a key for each layer that isn't shared. Any text that isn't empty; `null`: the
+ * layer's limits don't apply.
+ */
+export type Subject = string | Readonly<Record<string, string | null>>
 
 /** A policy's names, for its engine's types. The default is any name. */
 export interface PolicyNames {
@@ -177,27 +211,22 @@ export interface PolicyNames {
   readonly ownLayer: string
   readonly sharedLayer: string
   readonly category: string
-  /** A window's label. */
-  readonly window: string
-  /** The label of concurrency. */
-  readonly slots: string
+  /** A limit's name. */
+  readonly limit: string
 }
 
 /** Whether a type is a union of several. */
 type IsUnion<T, Each = T> = T extends T ? ([Each] extends [T] ? false : true) : never
 
+/** Whether a type is one literal name. */
+export type IsSingle<T extends string> = string extends T ? false : IsUnion<T> extends true ? false : true
+
 /** The type of a subject, given the layers that aren't shared. */
 export type SubjectOf<OwnLayer extends string> = string extends OwnLayer
   ? Subject
   : IsUnion<OwnLayer> extends true
-    ? { readonly [layer in OwnLayer]: string }
+    ? { readonly [layer in OwnLayer]: string | null }
     : string
-
-/** The label of a limit: a window or concurrency. */
-export type LabelIn<Names extends PolicyNames> = Names['window'] | Names['slots']
-
-/** A name of a layer, shared or not. */
-export type LayerIn<Names extends PolicyNames> = Names['ownLayer'] | Names['sharedLayer']
 
 /** A table with an entry for some of these names. If the names are unknown, any table. */
 export type Some<Name extends string, T> = string extends Name

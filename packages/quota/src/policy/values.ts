@@ -4,8 +4,8 @@ import { expectedText, noSuchName } from '../options/faults.ts'
 import { TOKENS } from '../windows/units.ts'
 import type { Limit } from './policy.ts'
 
-/** The largest base limit, override or custom limit, in tokens. It keeps `base * 150 * 400` a safe integer. */
-export const MAX_LIMIT: number = 10 ** 11
+/** The largest number of a limit. */
+export const MAX_LIMIT: number = 10 ** 15
 
 /** Limits of a shared layer's multiplier. */
 export const MIN_MULTIPLIER = 0.25
@@ -49,24 +49,25 @@ export function aLimit(unit: string = TOKENS): string {
   return `a whole number of ${unit} from 0 to ${MAX_LIMIT}`
 }
 
-export const NAME: RegExp = /^[A-Za-z0-9_-]{1,32}$/
-export const A_NAME = '1 to 32 of A-Z a-z 0-9 _ -'
-const OPERATION_NAME = /^[A-Za-z0-9_.:-]{1,64}$/
+/** Names of limits, operations, categories, plans and units. Not that of an object's prototype. */
+export const NAME: RegExp = /^(?!__proto__$)[A-Za-z0-9._:/-]{1,64}$/
+export const A_NAME = '1 to 64 letters, digits and . _ : / -'
+/** Names of layers. Stores use `:` between parts of a key. */
+const LAYER_NAME = /^(?!__proto__$)[A-Za-z0-9._/-]{1,64}$/
 
-/** Checks the name of a category, layer or limit. */
+/** Checks the name of a category. */
 export function nameCheck(): Check<string> {
-  return textLike(NAME, A_NAME)
+  return textLike(NAME, `a name of ${A_NAME}`)
 }
 
-/** Returns the fault of an operation's name. */
-export function wrongOperation(operation: string): string | undefined {
-  const isName = OPERATION_NAME.test(operation)
-  return isName ? undefined : expectedText('a name of 1 to 64 of A-Z a-z 0-9 _ . : -', operation)
+/** Checks the name of a layer. @param what for messages */
+export function layerNameCheck(what: string): Check<string> {
+  return textLike(LAYER_NAME, `${what}: 1 to 64 letters, digits and . _ / -`)
 }
 
-/** Returns the fault of a plan's name. */
-export function wrongPlan(plan: string): string | undefined {
-  return NAME.test(plan) ? undefined : expectedText(`a plan's name of ${A_NAME}`, plan)
+/** Returns the fault of a name. @param what for messages, such as `an operation's name` */
+export function wrongName(name: string, what: string): string | undefined {
+  return NAME.test(name) ? undefined : expectedText(`${what} of ${A_NAME}`, name)
 }
 
 /** Checks that a value is one of the policy's names. The error suggests the closest one. */

@@ -1,4 +1,5 @@
-import type { RefusedDecision, Violation } from '../decision/decision.ts'
+import { retryAfterSeconds } from '../decision/decide.ts'
+import type { Refusal, RefusedDecision } from '../decision/decision.ts'
 import type { Locale, QuotaAnswers, QuotaExceededBody } from '../http/texts.ts'
 import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
@@ -7,7 +8,7 @@ import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
 /** The body of a 429, as specified for the score gateway. */
 export interface ScoreGatewayBody extends QuotaExceededBody {
   readonly retryAfterSeconds: number
-  /** The binding limit. */
+  /** The limit that refuses. */
   readonly quota: QuotaExceededBody['quota'] & {
     /** The layer, for example `Personal`. */
     readonly scope: string
@@ -57,26 +58,27 @@ const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('scoreGatewayAnswers(
 
 /**
  * Answers of the score gateway's specification: scope, window and category, local time in Beijing, and a support forum.
- * `defaultPolicy()` carries them.
+ * `scoreGatewayPolicy()` carries them.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
- * const policy = { ...defaultPolicy(), answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
+ * const policy = { ...scoreGatewayPolicy(), answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
  */
 export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): ScoreGatewayAnswers {
   const { supportForumUrl, timeZone } = parse(options)
-  const bodyOf = (decision: RefusedDecision, { locale }: Parameters<QuotaAnswers>[1]): ScoreGatewayBody => {
-    const { binding, retryAfterSeconds } = decision
-    const { scope, category, window, limit, burst, used, requested, resetAt } = binding
+  const bodyOf = (decision: RefusedDecision, { locale, policy }: Parameters<QuotaAnswers>[1]): ScoreGatewayBody => {
+    const { refusedBy, now } = decision
+    const { title: scope, limit, burst, used, requested, resetAt } = refusedBy
+    const category = policy?.operations[decision.operation]?.category ?? decision.operation
     const retryAtLocal = zonedText(resetAt, timeZone)
     return {
       error: 'quota_exceeded',
-      msg: specifiedText({ decision, timeZone, supportForumUrl }, locale),
-      retryAfterSeconds,
+      msg: specifiedText({ decision, category, timeZone, supportForumUrl }, locale),
+      retryAfterSeconds: retryAfterSeconds(resetAt, now),
       quota: {
         scope,
         category,
-        window,
+        window: shortText(refusedBy),
         limit,
         used,
         requested,
@@ -85,7 +87,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
         timeZone,
         // The specification fixes the order of members. Later ones come last.
         retryAt: isoText(resetAt),
-        windowLabel: windowLabel(binding, locale),
+        windowLabel: windowLabel(refusedBy, locale),
         ...(burst === undefined ? {} : { burst }),
       },
     }
@@ -96,6 +98,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
 /** The input of a message. */
 interface TextFacts {
   readonly decision: RefusedDecision
+  readonly category: string
   /** The IANA time zone for times in messages. */
   readonly timeZone: string
   readonly supportForumUrl: string | undefined
@@ -108,9 +111,9 @@ function specifiedText(facts: TextFacts, locale: Locale): string {
   return TEXTS[locale](facts)
 }
 
-function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
+function english({ decision, category, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { scope, category, kind, limit, burst, requested } = decision.binding
+  const { title: scope, kind, limit, burst, requested } = decision.refusedBy
   const requests = `${capitalized(category)} requests`
   const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
   const contact = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
@@ -119,7 +122,7 @@ function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
     if (!decision.retryable) return `This request is above the ${most}: waiting will not help. ${contact}`
     return `Reached ${most}. You may continue when one of them has ended. ${contact}`
   }
-  const what = `${scope} ${windowText(decision.binding, '-', ENGLISH_UNITS)} Quota Limit`
+  const what = `${scope} ${windowText(decision.refusedBy, '-', ENGLISH_UNITS)} Quota Limit`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `${burst} in a burst`
     return `This request needs ${requested} tokens, more than the ${what} of ${most} for ${requests}: waiting will not help. ${contact}`
@@ -128,9 +131,9 @@ function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
   return `Reached ${what}${bursts} for ${requests}. You may continue after ${when}. ${contact}`
 }
 
-function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
+function chinese({ decision, category, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { scope, category, kind, limit, burst, requested } = decision.binding
+  const { title: scope, kind, limit, burst, requested } = decision.refusedBy
   const whose = CHINESE[scope] ?? scope
   const requests = CHINESE[category] ?? ` ${category} `
   const contact = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
@@ -141,7 +144,7 @@ function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
       ? `已达到${most}。其中一个结束后即可继续请求。${contact}`
       : `本次请求超过${most}，等待无法解决。${contact}`
   }
-  const what = `${whose} ${windowText(decision.binding, ' ', CHINESE_UNITS)}${requests}配额上限`
+  const what = `${whose} ${windowText(decision.refusedBy, ' ', CHINESE_UNITS)}${requests}配额上限`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `单次突发 ${burst}`
     return `本次请求需要 ${requested} 个令牌，超过${what}（${most}），等待无法解决。${contact}`
@@ -167,18 +170,24 @@ const CHINESE: Readonly<Record<string, string>> = {
 type Units = readonly [string, string, string, string]
 const ENGLISH_UNITS: Units = ['Day', 'Hour', 'Minute', 'Second']
 const CHINESE_UNITS: Units = ['天', '小时', '分钟', '秒']
+const SHORT_UNITS: Units = ['d', 'h', 'm', 's']
 const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000] as const
 
 /** A limit's name for people, for example `1-Hour` or `1 小时`. */
-export function windowLabel(violation: Violation, locale: Locale): string {
-  const text = locale === 'en' ? windowText(violation, '-', ENGLISH_UNITS) : windowText(violation, ' ', CHINESE_UNITS)
+export function windowLabel(refusal: Refusal, locale: Locale): string {
+  const text = locale === 'en' ? windowText(refusal, '-', ENGLISH_UNITS) : windowText(refusal, ' ', CHINESE_UNITS)
   return text.trim()
 }
 
+/** The length of a rolling window or bucket, such as `1h`, otherwise the limit's name. */
+function shortText({ kind, name, lengthMs }: Refusal): string {
+  return (kind === 'rolling' || kind === 'bucket') && lengthMs !== null ? lengthText(lengthMs, '', SHORT_UNITS) : name
+}
+
 /** The length of a rolling window or bucket, otherwise the label: calendar periods vary in length. */
-function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
+function windowText({ kind, name, lengthMs }: Refusal, separator: string, units: Units): string {
   if ((kind === 'rolling' || kind === 'bucket') && lengthMs !== null) return lengthText(lengthMs, separator, units)
-  return units === ENGLISH_UNITS ? capitalized(window) : (CHINESE[window] ?? `${window} `)
+  return units === ENGLISH_UNITS ? capitalized(name) : (CHINESE[name] ?? `${name} `)
 }
 
 /** A length in the largest unit that divides it, for example `1-Hour`. */

@@ -68,7 +68,7 @@ export class Scratch {
     return known
   }
 
-  /** Adds a row. Cells that this version doesn't know are dropped: see {@link cellOfIdentity}. */
+  /** Adds a row. Cells that this version doesn't know are dropped. */
   putRow({ layer, key }: RowPlace, cells: readonly NamedCell[]): void {
     this.#of(layer).put(key, cells)
   }

@@ -79,7 +79,7 @@ export interface FactorReason {
 }
 
 /** A level at which errors began. No rise reaches it, except for a trial from `retryAt` on. */
-export interface FailedLevel {
+interface FailedLevel {
   readonly levelHundredths: number
   /** In epoch milliseconds. */
   readonly retryAt: number

@@ -44,7 +44,7 @@ export interface GrowRequest extends HoldRef {
  * - `unknown`: the hold doesn't exist, or has another holder.
  * - `stale`: as in a take.
  */
-export type HoldOutcome = 'held' | 'refused' | 'expired' | 'settled' | 'unknown' | 'stale'
+type HoldOutcome = 'held' | 'refused' | 'expired' | 'settled' | 'unknown' | 'stale'
 
 export interface HoldReply {
   readonly outcome: HoldOutcome

@@ -21,6 +21,11 @@ export function keyName({ name, by = name }: Pick<LayerSchema, 'name' | 'by'>): 
   return by
 }
 
+/** Whether a subject has a key in a layer. Without one, the layer's limits don't apply. */
+export function hasKey(layer: Pick<LayerSchema, 'name' | 'by' | 'shared'>, subject: SubjectKeys): boolean {
+  return layer.shared || typeof subject === 'string' || subject[keyName(layer)] !== null
+}
+
 /** Returns a subject's key in a layer. Shared layers have one key for all subjects. */
 export function layerKey(layer: Pick<LayerSchema, 'name' | 'by' | 'shared'>, subject: SubjectKeys): string {
   if (layer.shared) return ''
@@ -47,7 +52,7 @@ export function ownerOf({ layers }: Pick<StoreSchema, 'layers'>, subject: Subjec
 
 /** A server-side id that makes repeated reservations safe. */
 export interface ReservationId {
-  /** The caller's id, 1 to 256 bytes. It belongs to the subject: see {@link ownerOf}. */
+  /** The caller's id, 1 to 256 bytes. It belongs to the subject. */
   readonly id: string
   /** Identifies the holder of an id: a new text for each reservation handle in any process. */
   readonly nonce: string

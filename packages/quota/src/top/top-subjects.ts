@@ -29,20 +29,22 @@ export interface TopSubjects {
   /**
    * Returns the subjects that spent the most, the highest first. Later refunds aren't subtracted.
    *
+   * @param of a category, which counts all of its operations, or an operation without a category
    * @param count how many, 1 to 100. Default: 10
    * @param unit one of the policy's units; required if it has several
-   * @throws {QuotaError} `invalid_options` for an unknown category or unit, or an invalid count
+   * @throws {QuotaError} `invalid_options` for an unknown category, operation or unit, or an invalid count
    */
-  spent(category: string, count?: number, unit?: string): TopSubject[]
+  spent(of: string, count?: number, unit?: string): TopSubject[]
   /** Returns the subjects that were refused most often; see {@link spent}. */
-  refused(category: string, count?: number): TopSubject[]
+  refused(of: string, count?: number): TopSubject[]
   /** Stops listening. The counts stay. */
   stop(): void
 }
 
 /**
- * Counts which subjects spend the most and are refused the most, over a sliding period. It needs about half a megabyte
- * for any number of subjects. It listens to the engine's events, so it only counts decisions of this process.
+ * Counts which subjects spend the most and are refused the most, over a sliding period, by category. Two
+ * categories need about half a megabyte for any number of subjects. It listens to the engine's events, so it only counts
+ * decisions of this process.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -51,17 +53,21 @@ export interface TopSubjects {
  */
 export function topSubjects(options: TopSubjectsOptions): TopSubjects {
   const { quota, periodMs, clock, layer } = parseTopOptions(options)
-  const { categories, layers } = quota.policy
+  const { layers } = quota.policy
+  const categories = new Map(
+    Object.entries(quota.policy.operations).map(([name, { category = name }]) => [name, category]),
+  )
+  const names = [...new Set(categories.values())]
   const units = unitNames(quota.policy)
   const own = layer ?? layers.find(({ shared }) => !shared)!.name
   const slices = new Slices(periodMs, clock.now())
   const hash = new NameHash()
   const lists = (): ReadonlyMap<string, HeavyList> =>
-    new Map(categories.map((category) => [category, new HeavyList((name) => hash.of(name))]))
+    new Map(names.map((name) => [name, new HeavyList((name) => hash.of(name))]))
   const spent = new Map(units.map((unit) => [unit, lists()]))
   const refused = lists()
 
-  const all = [...spent.values(), refused].flatMap((ofCategories) => [...ofCategories.values()])
+  const all = [...spent.values(), refused].flatMap((byName) => [...byName.values()])
   const advance = (): void =>
     slices.advance(clock.now(), {
       turn: (slice) => {
@@ -71,15 +77,21 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
         for (const list of all) list.clear()
       },
     })
-  const add = (list: ReadonlyMap<string, HeavyList>, category: string, subject: Subject, amount: number): void => {
+  const add = (list: ReadonlyMap<string, HeavyList>, operation: string, subject: Subject, amount: number): void => {
     advance()
     const name = typeof subject === 'string' ? subject : subject[own]
-    if (name !== undefined && amount > 0) list.get(category)?.add(name, amount, slices.present)
+    if (typeof name === 'string' && amount > 0)
+      list.get(categories.get(operation) ?? '')?.add(name, amount, slices.present)
   }
-  const top = (list: ReadonlyMap<string, HeavyList>, category: string, count: number): TopSubject[] => {
-    const found = list.get(category)
+  const top = (list: ReadonlyMap<string, HeavyList>, of: string, count: number): TopSubject[] => {
+    const found = list.get(of)
     if (found === undefined) {
-      throw new QuotaError('invalid_options', `no category ${noSuchName(category, categories, 'the policy has')}`)
+      const category = categories.get(of)
+      const message =
+        category === undefined
+          ? `no category or operation ${noSuchName(of, names, 'there are')}`
+          : `"${of}" is counted with its category: ask for "${category}"`
+      throw new QuotaError('invalid_options', message)
     }
     if (!Number.isSafeInteger(count) || count < 1 || count > MAX_REPORTED) {
       throw new QuotaError('invalid_options', `expected a count from 1 to ${MAX_REPORTED}, got ${shown(count)}`)
@@ -96,21 +108,21 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     throw new QuotaError('invalid_options', `unit: expected one of ${listed(units)}, got ${shown(unit)}`)
   }
   const stops = [
-    quota.on('admitted', ({ category, subject, cost }) => {
-      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(cost, unit))
+    quota.on('admitted', ({ operation, subject, cost }) => {
+      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(cost, unit))
     }),
-    quota.on('overrun', ({ category, subject, charged, reserved }) => {
-      for (const unit of units) add(spentOf(unit), category, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
+    quota.on('overrun', ({ operation, subject, charged, reserved }) => {
+      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
     }),
-    quota.on('refused', ({ category, subject }) => add(refused, category, subject, 1)),
+    quota.on('refused', ({ operation, subject }) => add(refused, operation, subject, 1)),
   ]
   return {
     sinceAt() {
       advance()
       return slices.sinceAt
     },
-    spent: (category, count = 10, unit = undefined) => top(spentOf(unit), category, count),
-    refused: (category, count = 10) => top(refused, category, count),
+    spent: (of, count = 10, unit = undefined) => top(spentOf(unit), of, count),
+    refused: (of, count = 10) => top(refused, of, count),
     stop() {
       for (const stop of stops) stop()
     },

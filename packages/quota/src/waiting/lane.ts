@@ -14,8 +14,8 @@ const NO_FLIGHT: Flight = { needs: [], at: 0, isReading: false }
 
 /** How long a lane is closed after a refusal. */
 export interface Closing {
-  /** Requests with at least this cost were refused. */
-  readonly cost: number
+  /** Requests were refused that fit if at most this much is used. */
+  readonly spare: number
   /** `undefined`: the time is unknown. */
   readonly waitMs?: number | undefined
   /** The number of the queue event. */
@@ -40,7 +40,7 @@ export class Lane {
   closedAt = 0
   /** When something was last freed here, as the number of a queue event. */
   freedAt = 0
-  #refusedCost = Number.POSITIVE_INFINITY
+  #refusedSpare = Number.NEGATIVE_INFINITY
   #flights = 0
   /** The total cost of attempts in flight. */
   #flyingCost = 0
@@ -52,8 +52,9 @@ export class Lane {
   #last: Flight = NO_FLIGHT
   /** How often something was freed since they were sent. */
   #freed = 0
-  /** The certain rest if all attempts in flight are admitted. */
+  /** The certain rest if all attempts in flight are admitted, and the number of the limit that it is of. */
   #room = 0
+  #roomLimit = 0
   #emptyTries = 0
 
   constructor(name: string, isSlots: boolean) {
@@ -71,7 +72,7 @@ export class Lane {
    * an earlier waiter is in the lane.
    */
   blocks(waiter: Waiter, at: number, now: number, turn: number): 'flights' | 'limit' | 'order' | undefined {
-    if (now < this.retryAt && waiter.needs[at]!.cost >= this.#refusedCost) return 'limit'
+    if (now < this.retryAt && waiter.needs[at]!.spare <= this.#refusedSpare) return 'limit'
     const first = this.places.first?.waiter
     if (first !== undefined && first !== waiter && first.isBefore(waiter)) return 'order'
     return this.#unsure > 0 && !this.#mayFollow(waiter.needs, at, turn) ? 'flights' : undefined
@@ -79,19 +80,19 @@ export class Lane {
 
   /**
    * Whether another attempt can follow those in flight. Stores decide attempts that are sent together in order. If one
-   * is refused, so is a later one with the same or higher cost of the same limits, from this one to the widest. An
+   * is refused, so is a later one that fits under the same or less use of the same limits, from this one to the widest. An
    * attempt that still reads settings calls the store later, so none can follow it.
    */
   #mayFollow(needs: readonly Need[], at: number, turn: number): boolean {
     if (this.#last.isReading) return false
     const before = this.#last.needs.slice(this.#last.at)
     const isSent = turn === this.#turn && this.#unsure < this.#most && before.length === needs.length - at
-    return isSent && before.every(({ lane, cost }, i) => lane === needs[at + i]!.lane && cost <= needs[at + i]!.cost)
+    return isSent && before.every(({ lane, spare }, i) => lane === needs[at + i]!.lane && spare >= needs[at + i]!.spare)
   }
 
   /** Whether there is so much room that an attempt can't be refused here. */
-  isSafe(cost: number): boolean {
-    return this.#flyingCost + cost <= this.#room / FAIR_PART
+  isSafe({ cost, limit }: Need): boolean {
+    return limit >= this.#roomLimit && this.#flyingCost + cost <= this.#room / FAIR_PART
   }
 
   /** @param isSure whether no limit can refuse it */
@@ -115,19 +116,21 @@ export class Lane {
     if (!isSure) this.#unsure--
   }
 
-  /** @param remaining of the limit after an admission */
-  hasRoom(remaining: number): void {
+  /** @param remaining of the limit after an admission, which had this number of it */
+  hasRoom(remaining: number, limit: number): void {
     this.#emptyTries = 0
     const room = remaining - this.#flyingCost
-    this.#room = this.#flights === 0 ? room : Math.min(this.#room, room)
+    const isAlone = this.#flights === 0
+    this.#room = isAlone ? room : Math.min(this.#room, room)
+    this.#roomLimit = isAlone ? limit : Math.max(this.#roomLimit, limit)
   }
 
-  close({ cost, waitMs, event, lanes }: Closing, now: number): void {
+  close({ spare, waitMs, event, lanes }: Closing, now: number): void {
     this.#room = 0
     this.closedAt = event
     // A bucket admits a smaller request earlier, so a larger one says nothing about it.
-    if (now < this.retryAt && cost > this.#refusedCost) return
-    this.#refusedCost = cost
+    if (now < this.retryAt && spare < this.#refusedSpare) return
+    this.#refusedSpare = spare
     this.opensAt = waitMs === undefined ? 0 : now + waitMs
     this.retryAt = now + Math.min(waitMs ?? this.#probeMs(), recheckMs(lanes))
     this.alarm.due = this.retryAt
@@ -149,7 +152,7 @@ export class Lane {
   #open(): void {
     this.opensAt = 0
     this.retryAt = 0
-    this.#refusedCost = Number.POSITIVE_INFINITY
+    this.#refusedSpare = Number.NEGATIVE_INFINITY
     this.#emptyTries = 0
   }
 

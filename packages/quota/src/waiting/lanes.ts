@@ -1,4 +1,5 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
+import { listedLimits } from '../decision/listed.ts'
 import type { EngineDoor } from '../engine/door.ts'
 import type { Freed } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
@@ -6,6 +7,7 @@ import type { Reservation } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { isObject } from '../options/checks.ts'
 import { isPromiseLike } from '../options/promise.ts'
+import type { Limit } from '../policy/policy.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import { onAbort } from '../time/on-abort.ts'
@@ -87,7 +89,7 @@ export class Lanes {
       }
       const waiter: Waiter = new Waiter({
         request,
-        category: this.#needs.category(demand),
+        operation: demand.operation,
         needs: this.#needs.of(demand),
         key: this.#needs.key(demand.subject),
         cameAt,
@@ -214,7 +216,7 @@ export class Lanes {
     }
     waiter.isWaiting = true
     this.#alarms.put(waiter.alarm)
-    this.#door.began({ category: waiter.category, size: this.#room.size })
+    this.#door.began({ operation: waiter.operation, size: this.#room.size })
     return true
   }
 
@@ -244,7 +246,7 @@ export class Lanes {
     const turn = this.#turns.send()
     const { needs } = waiter
     const lanes = needs.map((need) => this.#laneOf(need))
-    const isSure = lanes.every((lane, at) => lane.isSafe(needs[at]!.cost))
+    const isSure = lanes.every((lane, at) => lane.isSafe(needs[at]!))
     for (const [at, lane] of lanes.entries()) lane.sent({ needs, at, isReading }, isSure, turn, systemStopwatch())
     this.#leave(waiter, 0)
     const land = (answered: (isOutdated: boolean) => void): void => {
@@ -276,11 +278,11 @@ export class Lanes {
   }
 
   #refusedBy(waiter: Waiter, decision: RefusedDecision, isOutdated: boolean): void {
-    const { binding, retryable, retryAfterMs, category, subject } = decision
+    const { refusedBy, retryable, retryAfterMs, subject } = decision
     const { deadline, needs } = waiter
     waiter.outage = undefined
-    const waitMs = binding.kind === 'concurrency' ? undefined : retryAfterMs
-    const name = this.#needs.lane(category, binding.layer, binding.window, subject)
+    const waitMs = refusedBy.kind === 'concurrency' ? undefined : (retryAfterMs ?? undefined)
+    const name = this.#needs.lane(refusedBy.name, subject)
     const at = needs.findIndex(({ lane }) => lane === name)
     if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
     else if (systemStopwatch() >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
@@ -295,19 +297,19 @@ export class Lanes {
     if (isOutage && !isOver && !waiter.isOver) {
       waiter.outage = error
       // All requests that need the widest limit wait with this one.
-      this.#closeAt(waiter, waiter.needs.length - 1, { cost: 0 })
+      this.#closeAt(waiter, waiter.needs.length - 1, { spare: Number.POSITIVE_INFINITY })
     } else {
       this.#end(waiter, { error })
     }
   }
 
   /** Keeps a waiter, and closes one of its lanes. */
-  #closeAt(waiter: Waiter, at: number, { cost, waitMs }: Partial<Closing>): void {
+  #closeAt(waiter: Waiter, at: number, { spare, waitMs }: Partial<Closing>): void {
     this.#stand(waiter, at)
     if (waiter.isOver) return
     const need = waiter.needs[at]!
     const lane = this.#laneOf(need)
-    const closing = { cost: cost ?? need.cost, waitMs, event: ++this.#events, lanes: this.#lanes.size }
+    const closing = { spare: spare ?? need.spare, waitMs, event: ++this.#events, lanes: this.#lanes.size }
     lane.close(closing, systemStopwatch())
     this.#alarms.put(lane.alarm)
   }
@@ -325,11 +327,12 @@ export class Lanes {
   }
 
   /** Learns from an admission about limits that others wait for. */
-  #learn({ needs }: Waiter, { category, subject, windows }: AdmittedDecision): void {
+  #learn({ needs }: Waiter, { subject, limits }: AdmittedDecision): void {
     if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
-    for (const { layer, window, remaining } of windows) {
-      const lane = this.#lanes.get(this.#needs.lane(category, layer, window, subject) ?? '')
-      if (remaining !== null) lane?.hasRoom(remaining === 'unlimited' ? Number.MAX_SAFE_INTEGER : remaining)
+    const numberOf = (limit: Limit): number => (limit === 'unlimited' ? Number.MAX_SAFE_INTEGER : limit)
+    for (const { name, remaining, limit, burst = limit } of listedLimits(limits)) {
+      const lane = this.#lanes.get(this.#needs.lane(name, subject) ?? '')
+      if (remaining !== null) lane?.hasRoom(numberOf(remaining), numberOf(burst))
     }
   }
 
@@ -343,18 +346,18 @@ export class Lanes {
     if (waiter.isWaiting) this.#room.leave(waiter.key)
     const waitedMs = systemStopwatch() - waiter.cameAt
     const isReported = waiter.isWaiting || 'refusal' in how
-    const { category } = waiter
-    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
+    const { operation } = waiter
+    if (isReported) this.#door.ended({ operation, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
     waiter.end(how)
   }
 
-  #freed({ category, subject }: Freed): void {
+  #freed({ subject }: Freed): void {
     if (this.#all.size === 0) return
     const event = ++this.#events
-    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(category, subject)
+    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(subject)
     for (const name of [...names]) {
       const lane = this.#lanes.get(name)
-      if (lane === undefined || !this.#needs.isOf(name, category)) continue
+      if (lane === undefined) continue
       lane.freed(event)
       this.#wakeFirst(lane)
     }

@@ -1,124 +1,99 @@
 import type { TakeDemand } from '../engine/decide/demands.ts'
-import { categoryOf, hasLimit, layerAt, placedLimits } from '../policy/cells.ts'
+import { type PlacedLimits, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
-import { noneOf, unitNames, vectorOf } from '../policy/units.ts'
-import type { Subject } from '../store/schema.ts'
+import { initialSettings } from '../policy/settings.ts'
+import { priceOf } from '../policy/warnings.ts'
+import { ownerOf, type Subject } from '../store/schema.ts'
 
 /** A limit of a key that a request needs. */
 export interface Need {
   readonly lane: string
   readonly cost: number
+  /** The number in force, as far as it is known before the subject's settings are read. Requests can have their own. */
+  readonly limit: number
+  /** The request fits if at most this much is used. */
+  readonly spare: number
   readonly isSlots: boolean
 }
 
-/** A limit of a category. */
+/** A limit. */
 interface Limited {
-  readonly layer: string
-  /** Its position. */
+  readonly name: string
   readonly at: number
-  readonly isShared: boolean
-  readonly label: string
+  readonly layer: number
+  /** `undefined` if it is shared. */
+  readonly own: string | undefined
   /** Its position among a request's costs. */
   readonly unit: number
   readonly isSlots: boolean
+  /** How many operations it charges; 0 for slots, which have no price. */
+  readonly users: number
 }
 
 /** Determines the limits that requests of a policy need. */
 export class Needs {
-  /** By category, from the narrowest to the widest limit. */
-  readonly #limits: readonly (readonly Limited[])[]
-  readonly #categories: readonly string[]
-  readonly #firstOwn: string
-  readonly #layerOf: readonly number[]
+  /** From the narrowest to the widest. */
+  readonly #limits: readonly Limited[]
+  readonly #placed: PlacedLimits
 
   constructor(policy: Policy) {
-    this.#layerOf = placedLimits(policy).layout.layerOf
-    this.#categories = policy.categories
-    this.#limits = policy.categories.map((_, category) => limitsOf(policy, category))
-    this.#firstOwn = policy.layers.find(({ shared }) => !shared)!.name
+    this.#placed = placedLimits(policy)
+    this.#limits = limitsOf(policy)
   }
 
   /**
-   * Layers that aren't shared come first. In a layer, slots come first, then units that few operations use, then units
-   * that many use.
+   * Layers that aren't shared come first. In a layer, slots come first, then limits that few operations use, then
+   * limits that many use. So a request that waits for a narrow limit keeps no place in a wide one.
    */
   of({ set, subject, costs, quotas, hasSubjectSettings }: TakeDemand): readonly Need[] {
-    const needs: Need[] = []
-    const category = categoryOf(set)
-    for (const limit of this.#limits[category]!) {
-      const { at, unit, isSlots } = limit
-      const cost = costs[unit]!
-      const isLimited = quotas.layers.includes(this.#layerOf[at]!) && quotas.limits[at] !== Number.POSITIVE_INFINITY
-      if (cost > 0 && (isLimited || !hasSubjectSettings)) {
-        needs.push({ lane: laneOf(category, limit, subject), cost, isSlots })
-      }
-    }
-    return needs
-  }
-
-  /** Returns the category of a request. */
-  category({ set }: Pick<TakeDemand, 'set'>): string {
-    return this.#categories[categoryOf(set)]!
+    const counted = this.#placed.schema.sets[set]!
+    return this.#limits.flatMap((limit): Need[] => {
+      const cost = costs[limit.unit]!
+      const isLimited = quotas.limits[limit.at] !== Number.POSITIVE_INFINITY
+      if (cost === 0 || !counted.includes(limit.at) || (!isLimited && hasSubjectSettings)) return []
+      const lane = laneOf(limit, subject)
+      const number = Math.min(quotas.limits[limit.at]!, Number.MAX_SAFE_INTEGER)
+      return lane === undefined ? [] : [{ lane, cost, limit: number, spare: number - cost, isSlots: limit.isSlots }]
+    })
   }
 
   /** Returns the lane of a limit in a decision. */
-  lane(category: string, layer: string, label: string, subject: Subject): string | undefined {
-    const at = this.#categories.indexOf(category)
-    const limit = this.#limits[at]!.find((each) => each.layer === layer && each.label === label)
-    return limit && laneOf(at, limit, subject)
+  lane(name: string, subject: Subject): string | undefined {
+    const limit = this.#limits.find((each) => each.name === name)
+    return limit && laneOf(limit, subject)
   }
 
   /** Returns all lanes of a subject's keys. */
-  lanesOf(category: string, subject: Subject): readonly string[] {
-    const at = this.#categories.indexOf(category)
-    return this.#limits[at]!.map((limit) => laneOf(at, limit, subject))
+  lanesOf(subject: Subject): readonly string[] {
+    return this.#limits.flatMap((limit) => laneOf(limit, subject) ?? [])
   }
 
-  /** Whether a lane belongs to a category. */
-  isOf(lane: string, category: string): boolean {
-    return lane.startsWith(`${this.#categories.indexOf(category)} `)
-  }
-
-  /** Returns the subject's key in the first layer that isn't shared. */
+  /** Returns the key of a subject's ids. */
   key(subject: Subject): string {
-    return keyOf(subject, this.#firstOwn)
+    const { by, key } = ownerOf(this.#placed.schema, subject)
+    return `${by} ${key}`
   }
 }
 
-function laneOf(category: number, { layer, label, isShared }: Limited, subject: Subject): string {
-  const name = `${category} ${layer} ${label}`
-  return isShared ? name : `${name} ${keyOf(subject, layer)}`
+/** @returns `undefined`: the subject has no key there */
+function laneOf({ name, own }: Limited, subject: Subject): string | undefined {
+  if (own === undefined) return name
+  const key = typeof subject === 'string' ? subject : subject[own]
+  return key === null ? undefined : `${name} ${key}`
 }
 
-function keyOf(subject: Subject, layer: string): string {
-  return typeof subject === 'string' ? subject : subject[layer]!
-}
-
-/** From the narrowest to the widest. */
-function limitsOf(policy: Policy, category: number): readonly Limited[] {
-  const { categories, layers, operations } = policy
-  const name = categories[category]!
-  const units = unitNames(policy)
-  const costs = Object.values(operations)
-    .filter((operation) => operation.category === name)
-    .map(({ cost }) => vectorOf(units, cost, noneOf(units)))
-  /** How many operations have a cost in a unit; 0 for slots, so that they come first. */
-  const usersOf = (unit: number): number => costs.filter((cost) => (cost[unit] ?? 0) > 0).length
-  const { rowCells, layout } = placedLimits(policy)
-  const cells = rowCells
-    .map(({ label, unit, kind }, cell) => ({ label, unit, cell, isSlots: kind === 'concurrency' }))
-    .sort((a, b) => usersOf(a.unit) - usersOf(b.unit))
-  const narrowFirst = layers
-    .map(({ name: layer, shared = false }, index) => ({ layer, index, isShared: shared }))
-    .sort((a, b) => Number(a.isShared) - Number(b.isShared))
-  return narrowFirst.flatMap(({ layer, index, isShared }) =>
-    cells
-      .filter(({ label }) => hasLimit(policy, layer, name, label))
-      .map(({ cell, ...of }) => ({
-        ...of,
-        layer,
-        isShared,
-        at: layout.rows[layerAt(policy, index, category)]!.first + cell,
-      })),
+function limitsOf(policy: Policy): readonly Limited[] {
+  const { rules, layout } = placedLimits(policy)
+  const prices = Object.keys(policy.operations).map(
+    (name) => [name, priceOf(policy, initialSettings(policy), name)] as const,
   )
+  const limits = rules.map(({ name, layer, window, operations }, at): Limited => {
+    const { shared, name: ofLayer } = policy.layers[layer]!
+    const unit = layout.units[at]!
+    const users = prices.filter(([each, price]) => (operations?.includes(each) ?? true) && (price[unit] ?? 0) > 0)
+    const own = shared ? undefined : ofLayer
+    return { name, at, layer, own, unit, isSlots: window === undefined, users: users.length }
+  })
+  const isShared = ({ own }: Limited): number => Number(own === undefined)
+  return limits.sort((a, b) => isShared(a) - isShared(b) || a.layer - b.layer || a.users - b.users)
 }

@@ -4,7 +4,7 @@ import type { EmptyReservation, HeldReservation, RepeatedReservation, ReserveReq
 import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Waits } from './options.ts'
 
-/** A request that can wait. With an engine from `simpleQuota()`, it needs no operation. */
+/** A request that can wait. With the default operation, `request`, it needs no name. */
 export type WaitRequest<Operation extends string = string, C extends Counting = OneUnit> = Waits &
   ([Operation] extends ['request']
     ? Omit<ReserveRequest<Operation, C>, 'operation'> & { readonly operation?: Operation | undefined }

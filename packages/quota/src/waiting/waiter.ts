@@ -31,14 +31,14 @@ export interface Alarm extends Node {
 /** A new request. */
 export type WaiterOf = Pick<
   Waiter,
-  'request' | 'category' | 'needs' | 'key' | 'rank' | 'cameAt' | 'event' | 'deadline' | 'expectsGiveBacks' | 'end'
+  'request' | 'operation' | 'needs' | 'key' | 'rank' | 'cameAt' | 'event' | 'deadline' | 'expectsGiveBacks' | 'end'
 >
 
 /** One request in the queue. */
 export class Waiter implements Node {
   at = -1
   readonly request: ReserveRequest
-  readonly category: string
+  readonly operation: string
   /** From the narrowest limit to the widest. */
   needs: readonly Need[]
   /** The subject's key in the first layer that isn't shared. */
@@ -64,7 +64,7 @@ export class Waiter implements Node {
 
   constructor(of: WaiterOf) {
     this.request = of.request
-    this.category = of.category
+    this.operation = of.operation
     this.needs = of.needs
     this.key = of.key
     this.rank = of.rank
@@ -77,8 +77,8 @@ export class Waiter implements Node {
   }
 
   /** Whether the limits open after its deadline. */
-  isTooLateFor({ binding, retryAfterMs }: RefusedDecision): boolean {
-    if (this.expectsGiveBacks || binding.kind === 'concurrency') return false
+  isTooLateFor({ refusedBy, retryAfterMs }: RefusedDecision): boolean {
+    if (this.expectsGiveBacks || refusedBy.kind === 'concurrency' || retryAfterMs === null) return false
     return systemStopwatch() + retryAfterMs > this.deadline
   }
 

@@ -24,7 +24,7 @@ export interface CellSchema extends Omit<CellDefinition, 'unit'> {
 
 const UNIT_MARK = ' unit:'
 /** Rejects names of inherited properties. */
-const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
+const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9._:/-]{1,64}$/
 
 /**
  * Returns the counter of a window, identified by kind, label, length or rule, and unit. Everything else in a policy can

@@ -1,7 +1,7 @@
-import { type BucketWindow, bucket, bucketForm, bucketRule } from './kinds/bucket.ts'
-import { type CalendarWindow, calendar, calendarForm, calendarRule } from './kinds/calendar.ts'
-import { ALWAYS_OPEN, type Kind, type WindowForm, type WindowRule } from './kinds/kind.ts'
-import { type RollingWindow, rolling, rollingForm, rollingRule } from './kinds/rolling.ts'
+import { type BucketWindow, bucket, bucketRule } from './kinds/bucket.ts'
+import { type CalendarWindow, calendar, calendarRule } from './kinds/calendar.ts'
+import { ALWAYS_OPEN, type Kind, type WindowRule } from './kinds/kind.ts'
+import { type RollingWindow, rolling, rollingRule } from './kinds/rolling.ts'
 
 /** Slots: how much work is in progress. Only the end of a hold frees one. Time, resets and clocks don't. */
 const concurrency: Kind = {
@@ -30,6 +30,3 @@ export const WINDOW_RULES: Readonly<Record<string, (window: never) => WindowRule
   calendar: calendarRule,
   bucket: bucketRule,
 }
-
-/** The forms of windows in policies. A window is checked as the first form that it matches. */
-export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, bucketForm, rollingForm]

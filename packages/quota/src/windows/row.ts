@@ -119,19 +119,6 @@ export function refund(cells: Cells, i: number, startedAt: number, amount: numbe
   cells[i + 1] = isSlots && used <= amount ? CLOSED : less(used, amount)
 }
 
-/**
- * Undoes a charge as if it had never happened. Like {@link refund}, but a cell that only this charge has opened and
- * used is closed again.
- *
- * @param takenAt the instant of the charge; a cell that it opened starts no earlier
- */
-export function undo(cells: Cells, i: number, startedAt: number, amount: number, takenAt: number): void {
-  const used = cells[i + 1]!
-  if (used === CLOSED || cells[i] !== startedAt || amount === 0) return
-  const left = less(used, amount)
-  cells[i + 1] = left === 0 && cells[i]! >= takenAt ? CLOSED : left
-}
-
 /** Closes a cell: nothing is used, and the next opening starts later than the last. */
 export function close(cells: Cells, i: number): void {
   cells[i + 1] = CLOSED

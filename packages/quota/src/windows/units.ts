@@ -1,5 +1,7 @@
 /** The unit of counters whose identities don't name one. */
 export const TOKENS = 'tokens'
+/** The unit of limits that don't name one. An operation costs 1 of it, unless its price says otherwise. */
+export const REQUESTS = 'requests'
 /** The reserved unit of concurrency. It comes last in each schema, without being in the list. */
 export const SLOTS = 'slots'
 

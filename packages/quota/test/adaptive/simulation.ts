@@ -1,4 +1,4 @@
-import type { AdaptiveCounts } from '../../src/store.ts'
+import type { AdaptiveCounts } from '../../src/adaptive.ts'
 import { binomial, gauss, poisson, randomFrom } from './random.ts'
 
 /** Moves the factor, once per minute: returns whole hundredths. */

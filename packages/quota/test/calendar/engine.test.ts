@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
-import { createQuota, type Decision, definePolicy, memoryStore, type SyncQuota } from '../../src/index.ts'
-import { CALENDAR_PERIODS, type CalendarWindow } from '../../src/windows/kinds/calendar.ts'
+import { createQuota, type LimitDefinition, memoryStore } from '../../src/index.ts'
+import { CALENDAR_PERIODS } from '../../src/windows/kinds/calendar.ts'
 import { type TestClock, testClock } from '../support.ts'
 import { isDeep, oracleOf, ZONES } from './zones.ts'
 
@@ -14,23 +14,24 @@ interface Clocks {
   readonly storeClock?: TestClock
 }
 
-/** An engine that admits ten tokens a period, with a rolling hour beside it that never refuses. */
-function tenEach(window: Omit<CalendarWindow, 'label'>, { clock, storeClock = clock }: Clocks): SyncQuota<'call'> {
-  const policy = definePolicy({
-    windows: [
-      { label: '1h', lengthMs: 3_600_000 },
-      { label: 'w', ...window },
-    ],
-    categories: ['call'],
-    layers: [{ name: 'customer' }, { name: 'everybody', shared: true }],
-    operations: { call: { category: 'call', cost: 1 } },
-    base: { customer: { call: { '1h': 'unlimited', w: 10 } }, everybody: { call: { '1h': 'unlimited', w: 1_000 } } },
+type Period = Pick<Extract<LimitDefinition, { readonly every: string }>, 'every' | 'timeZone' | 'anchor'>
+
+/** An engine that admits ten requests a period, with a rolling hour beside it that never refuses. */
+function tenEach(period: Period, { clock, storeClock = clock }: Clocks) {
+  return createQuota({
+    limits: {
+      perHour: { by: 'customer', limit: 'unlimited', per: '1h' },
+      own: { by: 'customer', limit: 10, ...period },
+      all: { shared: 'everybody', limit: 1_000, ...period },
+    },
+    calendar,
+    clock,
+    store: memoryStore({ clock: storeClock }),
   })
-  return createQuota({ policy, calendar, clock, store: memoryStore({ clock: storeClock }) })
 }
 
-function consumed(quota: SyncQuota<'call'>, cost: number): Decision {
-  return quota.consumeSync({ subject: 'c7', operation: 'call', cost })
+function consumed(quota: ReturnType<typeof tenEach>, cost: number) {
+  return quota.consumeSync({ subject: 'c7', cost })
 }
 
 describe('an engine with calendar windows', () => {
@@ -53,14 +54,14 @@ describe('an engine with calendar windows', () => {
         expect(consumed(quota, 10)).toMatchObject({ allowed: true })
         expect(consumed(quota, 1)).toMatchObject({
           allowed: false,
-          binding: { window: 'w', resetAt: end, lengthMs: end - start },
+          refusedBy: { name: 'own', resetAt: end, lengthMs: end - start },
           retryAfterSeconds: Math.ceil((end - at) / 1000),
         })
         clock.at = end - 1
         expect(consumed(quota, 1)).toMatchObject({ allowed: false })
         clock.at = end
         expect(consumed(quota, 10)).toMatchObject({ allowed: true })
-        expect(consumed(quota, 1)).toMatchObject({ allowed: false, binding: { resetAt: nextEnd } })
+        expect(consumed(quota, 1)).toMatchObject({ allowed: false, refusedBy: { resetAt: nextEnd } })
       }),
       { numRuns: isDeep ? 1_000 : 40 },
     )
@@ -72,7 +73,7 @@ describe('an engine with calendar windows', () => {
     const storeClock = testClock(Date.parse('2026-08-31T15:59:59.999Z'))
     const quota = tenEach(month, { clock: testClock(Date.parse('2031-02-01T00:00Z')), storeClock })
     consumed(quota, 10)
-    expect(consumed(quota, 1)).toMatchObject({ binding: { resetAt: Date.parse('2026-08-31T16:00Z') } })
+    expect(consumed(quota, 1)).toMatchObject({ refusedBy: { resetAt: Date.parse('2026-08-31T16:00Z') } })
     storeClock.at += 1
     expect(consumed(quota, 10)).toMatchObject({ allowed: true })
   })
@@ -82,20 +83,19 @@ describe('an engine with calendar windows', () => {
     const quota = tenEach(month, { clock })
     consumed(quota, 10)
     clock.at = Date.parse('2034-02-10T00:00Z')
-    const [status] = quota.statusSync('c7').windows.call!.filter(({ window }) => window === 'w')
-    expect(status).toMatchObject({ used: 0, startedAt: null, resetAt: Date.parse('2034-02-28T16:00Z') })
+    expect(quota.statusSync('c7').limits.own).toMatchObject({
+      used: 0,
+      startedAt: null,
+      resetAt: Date.parse('2034-02-28T16:00Z'),
+    })
     expect(consumed(quota, 10)).toMatchObject({ allowed: true })
   })
 
   it('a calendar limit keeps what was used when its anchor changes twice', async () => {
     const clock = testClock(Date.parse('2026-03-10T00:00Z'))
     const quota = tenEach({ every: 'month', timeZone: 'UTC', anchor: 'subject' }, { clock })
-    const endsAt = (subject: string): string => {
-      const own = quota
-        .statusSync(subject)
-        .windows.call!.filter(({ window, layer }) => window === 'w' && layer === 'customer')
-      return new Date(own[0]!.resetAt!).toISOString().slice(0, 10)
-    }
+    const endsAt = (subject: string): string =>
+      new Date(quota.statusSync(subject).limits.own?.resetAt ?? 0).toISOString().slice(0, 10)
     consumed(quota, 10)
     await quota.subjects.set('c7', { anchor: { day: 1 } })
     for (const day of [12, 20, 11, 31]) {

@@ -1,4 +1,4 @@
-import type { Policy } from '../../src/index.ts'
+import { CATEGORIES, counterOf, type LimitText, type Living, type Operation } from './policies.ts'
 
 interface Cell {
   startedAt: number
@@ -6,8 +6,8 @@ interface Cell {
   used: number
 }
 
-/** What a charge went to: a cell's key, and the start that it had. */
-export type Charged = readonly (readonly [key: string, startedAt: number])[]
+/** What a charge went to: a cell's key, and the start that it had. `undefined`: it took a slot. */
+export type Charged = readonly (readonly [key: string, startedAt: number | undefined])[]
 
 interface IdEntry {
   state: 'reserved' | 'committed' | 'cancelled'
@@ -17,70 +17,102 @@ interface IdEntry {
 }
 
 export interface Request {
-  readonly subject: Readonly<Record<string, string>>
-  readonly category: string
+  readonly subject: { readonly user: string | null; readonly team: string | null }
+  readonly operation: Operation
   readonly cost: number
+  /** Numbers by the names of limits. */
+  readonly limits?: Readonly<Record<string, number | null | undefined>>
 }
 
-/** Counters and ids by their names in two plain maps: whatever policy asks, and nothing is ever forgotten. */
+type Asked = Pick<Request, 'subject' | 'operation' | 'limits'>
+
+/** Counters and ids by their names in plain maps: whatever policy asks, and nothing is ever forgotten. */
 export class Oracle {
   readonly #cells = new Map<string, Cell>()
   readonly #ids = new Map<string, IdEntry>()
+  readonly #blocks = new Map<string, number>()
   readonly #idTtlMs: number
 
   constructor(idTtlMs: number) {
     this.#idTtlMs = idTtlMs
   }
 
-  /** The cells of a request in the policy's order, with their limits. */
-  #cellsOf({ layers, windows, base }: Policy, { subject, category }: Pick<Request, 'subject' | 'category'>) {
-    return layers.flatMap(({ name, shared }) =>
-      windows.map(({ label, lengthMs = 0 }) => {
-        const key = JSON.stringify([name, category, shared ? '' : subject[name], label, lengthMs])
-        const cell = this.#cells.get(key) ?? { startedAt: -1, used: -1 }
-        this.#cells.set(key, cell)
-        return { key, cell, lengthMs, limit: base[name]![category]![label] as number }
-      }),
-    )
+  /** The cells of a subject in the policy's order, with their limits. */
+  #cellsOf({ limits }: Living, { subject, limits: numbers = {} }: Pick<Asked, 'subject' | 'limits'>) {
+    return Object.entries(limits).flatMap(([name, text]) => {
+      const owner = keyOf(text, subject)
+      if (owner === null) return []
+      const key = `${counterOf(name, text)} ${owner}`
+      const cell = this.#cells.get(key) ?? { startedAt: -1, used: -1 }
+      this.#cells.set(key, cell)
+      const number = text.by === undefined ? undefined : numbers[name]
+      return [{ name, text, key, cell, lengthMs: lengthOf(text), limit: number ?? text.limit ?? text.concurrency ?? 0 }]
+    })
   }
 
-  take(policy: Policy, request: Request, now: number): Charged | undefined {
-    const cells = this.#cellsOf(policy, request)
-    const isOpen = (cell: Cell, lengthMs: number): boolean => cell.used >= 0 && now < cell.startedAt + lengthMs
-    const fits = cells.every(({ cell, lengthMs, limit }) => {
-      return (isOpen(cell, lengthMs) ? cell.used : 0) + request.cost <= limit
+  #counted(living: Living, asked: Asked) {
+    return this.#cellsOf(living, asked).filter(({ text }) => counts(text, asked.operation))
+  }
+
+  /** When the subject's block ends; `undefined`: it isn't blocked. */
+  blockedUntil({ limits }: Living, { subject }: Pick<Request, 'subject'>, now: number): number | undefined {
+    const layers = new Set(Object.values(limits).flatMap(({ by }) => by ?? []))
+    const ends = [...layers].map((by) => this.#blocks.get(`${by} ${keyOf({ by }, subject)}`) ?? 0)
+    const end = Math.max(0, ...ends)
+    return now < end ? end : undefined
+  }
+
+  block(user: string, until: number): void {
+    this.#blocks.set(`user ${user}`, until)
+  }
+
+  /** Whether the operation needs a slot. */
+  isWork({ limits }: Living, operation: Operation): boolean {
+    return Object.values(limits).some((text) => text.concurrency !== undefined && counts(text, operation))
+  }
+
+  take(living: Living, request: Request, now: number): Charged | undefined {
+    if (this.blockedUntil(living, request, now) !== undefined) return undefined
+    // What is free is admitted without counters.
+    if (request.cost === 0) return []
+    const cells = this.#counted(living, request)
+    const neededOf = (text: LimitText): number => (text.concurrency === undefined ? request.cost : 1)
+    const fits = cells.every(({ text, cell, lengthMs, limit }) => {
+      return text.shadow === true || usedIn(cell, lengthMs, now) + neededOf(text) <= limit
     })
     if (!fits) return undefined
-    return cells.map(({ key, cell, lengthMs }) => {
-      if (isOpen(cell, lengthMs)) cell.used += request.cost
-      else Object.assign(cell, { startedAt: Math.max(now, cell.startedAt + 1), used: request.cost })
-      return [key, cell.startedAt]
+    return cells.map(({ key, cell, text, lengthMs }) => {
+      if (isOpen(cell, lengthMs, now)) cell.used += neededOf(text)
+      else Object.assign(cell, { startedAt: Math.max(now, cell.startedAt + 1), used: neededOf(text) })
+      return [key, text.concurrency === undefined ? cell.startedAt : undefined]
     })
   }
 
-  refund(charged: Charged, tokens: number): void {
+  /** Gives back amounts to the windows that they came from, and all slots. */
+  refund(charged: Charged, amount: number): void {
     for (const [key, startedAt] of charged) {
       const cell = this.#cells.get(key)!
-      if (cell.startedAt === startedAt && cell.used >= 0) cell.used = Math.max(0, cell.used - tokens)
+      if (startedAt === undefined) cell.used--
+      else if (cell.startedAt === startedAt && cell.used >= 0) cell.used = Math.max(0, cell.used - amount)
     }
   }
 
-  reset(policy: Policy, subject: Request['subject']): void {
-    for (const category of policy.categories) {
-      const own = { ...policy, layers: policy.layers.filter(({ shared }) => !shared) }
-      for (const { cell } of this.#cellsOf(own, { subject, category })) cell.used = -1
+  /** Closes a subject's own windows. */
+  reset(living: Living, subject: Request['subject']): void {
+    for (const { cell, text } of this.#cellsOf(living, { subject })) {
+      if (text.by !== undefined && text.concurrency === undefined) cell.used = -1
     }
   }
 
-  /** `[startedAt, used]` of each window as a status reports it. */
-  status(policy: Policy, request: Pick<Request, 'subject' | 'category'>, now: number): (number | null)[][] {
-    return this.#cellsOf(policy, request).map(({ cell, lengthMs }) =>
-      cell.used >= 0 && now < cell.startedAt + lengthMs ? [cell.startedAt, cell.used] : [null, 0],
+  /** `[startedAt, used]` of each limit as a status reports it. */
+  status(living: Living, { subject }: Pick<Request, 'subject'>, now: number): object {
+    const all = this.#cellsOf(living, { subject })
+    return Object.fromEntries(
+      all.map(({ name, text, cell, lengthMs }) => {
+        const isShown = isOpen(cell, lengthMs, now) && text.concurrency === undefined
+        return [name, [isShown ? cell.startedAt : null, usedIn(cell, lengthMs, now)]]
+      }),
     )
-  }
-
-  #idOf({ subject }: Request, id: string): string {
-    return JSON.stringify([subject.personal, id])
   }
 
   #liveId(key: string, now: number): IdEntry | undefined {
@@ -89,39 +121,49 @@ export class Oracle {
   }
 
   /** What a reservation under an id comes to; `undefined`: as one without. */
-  known(
-    request: Request,
-    id: string,
-    fingerprint: string,
-    now: number,
-  ): 'conflict' | 'cancelled' | 'duplicate' | undefined {
-    const entry = this.#liveId(this.#idOf(request, id), now)
+  known(key: string, fingerprint: string, now: number): 'conflict' | 'cancelled' | 'duplicate' | undefined {
+    const entry = this.#liveId(key, now)
     if (entry === undefined) return undefined
     if (entry.fingerprint !== fingerprint) return 'conflict'
     return entry.state === 'cancelled' ? 'cancelled' : 'duplicate'
   }
 
-  remember(request: Request, id: string, fingerprint: string, holder: number, now: number): void {
-    const expiresAt = now + this.#idTtlMs
-    this.#ids.set(this.#idOf(request, id), { state: 'reserved', holder, fingerprint, expiresAt })
+  remember(key: string, fingerprint: string, holder: number, now: number): void {
+    this.#ids.set(key, { state: 'reserved', holder, fingerprint, expiresAt: now + this.#idTtlMs })
   }
 
   /** Whether a settle under an id is this holder's to make. */
-  settle(
-    request: Request,
-    id: string,
-    as: 'committed' | 'cancelled',
-    holder: number,
-    fingerprint: string,
-    now: number,
-  ): boolean {
-    const key = this.#idOf(request, id)
+  settle(key: string, as: 'committed' | 'cancelled', holder: number, fingerprint: string, now: number): boolean {
     const entry = this.#liveId(key, now)
-    if (entry === undefined && as === 'cancelled') {
-      this.#ids.set(key, { state: as, holder, fingerprint, expiresAt: now + this.#idTtlMs })
-    }
+    const expiresAt = now + this.#idTtlMs
+    if (entry === undefined && as === 'cancelled') this.#ids.set(key, { state: as, holder, fingerprint, expiresAt })
     if (entry?.state !== 'reserved' || entry.holder !== holder) return false
-    Object.assign(entry, { state: as, expiresAt: now + this.#idTtlMs })
+    Object.assign(entry, { state: as, expiresAt })
     return true
   }
+}
+
+/** A subject's key for a limit; `null`: it has none, and the limit doesn't apply. */
+function keyOf({ by }: Pick<LimitText, 'by'>, { user, team }: Request['subject']): string | null {
+  if (by === undefined) return ''
+  return by === 'user' ? user : team
+}
+
+function counts({ for: counted }: LimitText, operation: Operation): boolean {
+  if (counted === undefined) return true
+  const names: readonly string[] = typeof counted === 'string' ? [counted] : counted
+  return names.includes(operation) || names.includes(CATEGORIES[operation])
+}
+
+function lengthOf({ per }: LimitText): number {
+  const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+  return per === undefined ? Number.POSITIVE_INFINITY : Number(per.slice(0, -1)) * units[per.slice(-1)]!
+}
+
+function isOpen({ startedAt, used }: Cell, lengthMs: number, now: number): boolean {
+  return used >= 0 && now < startedAt + lengthMs
+}
+
+function usedIn(cell: Cell, lengthMs: number, now: number): number {
+  return isOpen(cell, lengthMs, now) ? cell.used : 0
 }

@@ -1,97 +1,113 @@
 import fc from 'fast-check'
-import type { LimitTable, Policy } from '../../src/index.ts'
-import type { LayerDefinition } from '../../src/policy/policy.ts'
-import type { WindowDefinition } from '../../src/windows/kinds.ts'
+import { type Policy, parsePolicy } from '../../src/index.ts'
 
-/** A policy and what may become of it. Limits are by name, so that an edit keeps those that it does not touch. */
-interface Draft {
-  readonly windows: readonly WindowDefinition[]
-  readonly categories: readonly string[]
-  readonly layers: readonly LayerDefinition[]
-  readonly limits: Readonly<Record<string, number>>
+/** A limit as it is written. All count requests. */
+export interface LimitText {
+  readonly by?: string
+  readonly shared?: string
+  readonly limit?: number
+  readonly concurrency?: number
+  readonly per?: string
+  readonly for?: string | readonly string[]
+  readonly shadow?: boolean
+  readonly formerly?: string
 }
 
-const FIRST: Draft = {
-  windows: [
-    { label: 'short', lengthMs: 10_000 },
-    { label: 'mid', lengthMs: 60_000 },
-    { label: 'long', lengthMs: 3_600_000 },
-  ],
-  categories: ['x', 'y'],
-  layers: [
-    { name: 'personal', scope: 'Personal', shared: false },
-    { name: 'site', scope: 'Site', shared: true },
-  ],
-  limits: {},
+type Limits = Readonly<Record<string, LimitText>>
+
+/** A policy, and its text for the model. */
+export interface Living {
+  readonly limits: Limits
+  readonly policy: Policy
 }
 
-type Edit = (draft: Draft) => Draft
-
-const TEAM = { name: 'team', scope: 'Team', shared: false }
-const ORG = { name: 'org', scope: 'Org', shared: true }
-const LENGTHS = [10_000, 20_000, 60_000, 90_000, 3_600_000]
-
-function withWindow(draft: Draft, window: WindowDefinition): Draft {
-  const others = draft.windows.filter(({ label }) => label !== window.label)
-  return { ...draft, windows: [...others, window] }
+export const PRICES = { list: 2, save: 3, work: 1, health: 0 } as const
+export type Operation = keyof typeof PRICES
+export const CATEGORIES: Readonly<Record<Operation, string>> = {
+  list: 'reads',
+  save: 'writes',
+  work: 'writes',
+  health: 'checks',
+}
+const OPERATIONS = {
+  list: { cost: 2, category: 'reads' },
+  save: { cost: 3, category: 'writes' },
+  work: { category: 'writes' },
+  health: { cost: 0, category: 'checks', free: true },
 }
 
-function withLayer(draft: Draft, layer: LayerDefinition, isFirst: boolean): Draft {
-  if (draft.layers.some(({ name }) => name === layer.name)) return draft
-  return { ...draft, layers: isFirst ? [layer, ...draft.layers] : [...draft.layers, layer] }
+/** No edit removes or narrows this limit: an operation that nothing counts would be a fault. */
+const KEPT = 'all'
+
+const FIRST: Limits = {
+  short: { by: 'user', limit: 12, per: '10s' },
+  writes: { by: 'user', limit: 12, per: '1m', for: 'writes' },
+  running: { by: 'user', concurrency: 2, for: 'work' },
+  long: { by: 'user', limit: 21, per: '1h' },
+  [KEPT]: { shared: 'site', limit: 40, per: '1h' },
+  siteWrites: { shared: 'site', limit: 20, per: '1m', for: ['save', 'work'] },
 }
 
+const LENGTHS = ['10s', '20s', '1m', '90s', '1h']
+const WHOSE: readonly LimitText[] = [{ by: 'user' }, { by: 'team' }, { shared: 'org' }, { shared: 'site' }]
+const COUNTED = ['reads', 'writes', 'save', ['list', 'work'], undefined] as const
+
+type Edit = (limits: Limits) => Limits
+
+/** An edit of one limit, by its position. */
+function ofOne(at: number, edit: (name: string, text: LimitText) => Readonly<Record<string, LimitText>>): Edit {
+  return (limits) => {
+    const entries = Object.entries(limits)
+    const [name, text] = entries[at % entries.length]!
+    if (name === KEPT) return limits
+    return Object.fromEntries(
+      entries.flatMap((entry) => (entry[0] === name ? Object.entries(edit(name, text)) : [entry])),
+    )
+  }
+}
+
+const position = fc.nat(11)
 const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.tuple(fc.constantFrom('a', 'zz'), fc.constantFrom(...WHOSE), fc.constantFrom(...LENGTHS), fc.nat(20)).map(
+    ([name, whose, per, limit]): Edit =>
+      (limits) => ({ ...limits, [name]: { ...whose, per, limit } }),
+  ),
+  position.map((at) => ofOne(at, () => ({}))),
+  fc.constant((limits: Limits) => Object.fromEntries(Object.entries(limits).reverse())),
   fc
-    .constantFrom('a', 'zz', 'new')
-    .chain((label) =>
-      fc.constantFrom(...LENGTHS).map((lengthMs) => (draft: Draft) => withWindow(draft, { label, lengthMs })),
-    ),
-  fc.nat(5).map((at) => (draft: Draft) => {
-    if (draft.windows.length === 1) return draft
-    return { ...draft, windows: draft.windows.filter((_, index) => index !== at % draft.windows.length) }
-  }),
-  fc.constant((draft: Draft) => ({ ...draft, windows: [...draft.windows].reverse() })),
-  fc.tuple(fc.nat(5), fc.constantFrom(...LENGTHS)).map(([at, lengthMs]) => (draft: Draft) => {
-    const { label } = draft.windows[at % draft.windows.length]!
-    return withWindow(draft, { label, lengthMs })
-  }),
-  fc.constant((draft: Draft) => withLayer(draft, TEAM, false)),
-  fc.boolean().map((isFirst) => (draft: Draft) => withLayer(draft, ORG, isFirst)),
-  fc.constant((draft: Draft) => ({
-    ...draft,
-    categories: ['new', ...draft.categories.filter((name) => name !== 'new')],
-  })),
-  fc.constant((draft: Draft) => ({ ...draft, categories: [...draft.categories].reverse() })),
-  fc.string({ minLength: 1, maxLength: 5 }).map((scope) => (draft: Draft) => ({
-    ...draft,
-    layers: draft.layers.map((layer) => ({ ...layer, scope })),
-  })),
-  fc.tuple(fc.constantFrom('personal', 'site', 'team'), fc.nat(20)).map(([layer, limit]) => (draft: Draft) => ({
-    ...draft,
-    limits: { ...draft.limits, [layer]: limit },
-  })),
+    .tuple(position, fc.constantFrom(...LENGTHS))
+    .map(([at, per]) => ofOne(at, (name, text) => ({ [name]: text.per === undefined ? text : { ...text, per } }))),
+  fc
+    .tuple(position, fc.nat(20))
+    .map(([at, limit]) => ofOne(at, (name, text) => ({ [name]: text.per === undefined ? text : { ...text, limit } }))),
+  fc.tuple(position, fc.constantFrom(...COUNTED)).map(([at, counted]) =>
+    ofOne(at, (name, { for: was, ...text }) => {
+      const now = counted ?? (text.per === undefined ? was : undefined)
+      return { [name]: now === undefined ? text : { ...text, for: now } }
+    }),
+  ),
+  position.map((at) => ofOne(at, (name, text) => ({ [`${name}-new`]: { formerly: name, ...text } }))),
+  position.map((at) => ofOne(at, (name, text) => ({ [name]: { ...text, shadow: text.shadow !== true } }))),
 )
 
+/** What identifies a limit's counter. */
+export function counterOf(name: string, { by, shared, per, formerly = name }: LimitText): string {
+  return JSON.stringify([by ?? shared, formerly, per])
+}
+
+/** Whether no two limits have one counter: that is a fault, of which other tests are. */
+function areApart(limits: Limits): boolean {
+  const counters = Object.entries(limits).map(([name, text]) => counterOf(name, text))
+  return new Set(counters).size === counters.length
+}
+
 /** A policy, an edited one, and the first again, as it is rolled back. */
-export const policies: fc.Arbitrary<readonly Policy[]> = fc
+export const policies: fc.Arbitrary<readonly Living[]> = fc
   .tuple(fc.array(edit, { maxLength: 3 }), fc.array(edit, { minLength: 1, maxLength: 4 }))
   .map(([before, after]) => {
-    const first = before.reduce<Draft>((draft, change) => change(draft), FIRST)
-    const second = after.reduce<Draft>((draft, change) => change(draft), first)
-    return [policyOf(first), policyOf(second), policyOf(first)]
+    const changed = (limits: Limits, edits: readonly Edit[]): Limits => edits.reduce((text, each) => each(text), limits)
+    const first = changed(FIRST, before)
+    return [first, changed(first, after), first]
   })
-
-function policyOf({ windows, categories, layers, limits }: Draft): Policy {
-  const base: LimitTable = Object.fromEntries(
-    layers.map(({ name, shared }) => {
-      const limit = limits[name] ?? (shared ? 20 : 12)
-      const byLabel = Object.fromEntries(
-        windows.map(({ label, lengthMs = 0 }) => [label, limit + (lengthMs > 60_000 ? 9 : 0)]),
-      )
-      return [name, Object.fromEntries(categories.map((category) => [category, byLabel]))]
-    }),
-  )
-  const operations = Object.fromEntries(categories.map((category) => [category, { category, cost: 2 }]))
-  return { windows, categories, layers, operations, base }
-}
+  .filter((texts) => texts.every(areApart))
+  .map((texts) => texts.map((limits) => ({ limits, policy: parsePolicy({ limits, operations: OPERATIONS }) })))

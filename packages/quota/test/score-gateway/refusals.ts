@@ -1,7 +1,19 @@
 import { luxonCalendar } from '../../src/calendar.ts'
 import type { Locale } from '../../src/http.ts'
-import { createQuota, defaultPolicy, memoryStore, type Policy, type RefusedDecision } from '../../src/index.ts'
-import type { ScoreGatewayAnswersOptions } from '../../src/score-gateway.ts'
+import {
+  createQuota,
+  definePolicy,
+  type Limit,
+  type LimitDefinition,
+  type Policy,
+  type RefusedDecision,
+} from '../../src/index.ts'
+import {
+  type ScoreGatewayAnswersOptions,
+  type ScoreGatewayLimit,
+  scoreGatewayAnswers,
+  scoreGatewayPolicy,
+} from '../../src/score-gateway.ts'
 import { testClock } from '../support.ts'
 
 type Operation = 'read' | 'write' | 'chat'
@@ -12,29 +24,47 @@ const OPERATIONS = {
   chat: { category: 'write', cost: 1 },
 } as const
 
-/** The specification's policy, with tokens enough for every window but one. */
+/** The specification's numbers, with tokens enough for every limit but those of one window. */
+function numbers(layer: 'personal' | 'site', window: string, tokens: number): Record<ScoreGatewayLimit, Limit> {
+  const names = scoreGatewayPolicy().limits.map(({ name }) => name)
+  const isFew = (name: string): boolean => name.startsWith(layer) && name.endsWith(window)
+  return Object.fromEntries(names.map((name) => [name, isFew(name) ? tokens : 10_000])) as Record<
+    ScoreGatewayLimit,
+    Limit
+  >
+}
+
 function policyOf(layer: 'personal' | 'site', window: string, tokens: number): Policy<Operation> {
-  const many = { '1h': 10_000, '5h': 10_000, '1d': 10_000 }
-  const few = { ...many, [window]: tokens }
-  const base = { personal: { read: many, write: many }, site: { read: many, write: many } }
-  return defaultPolicy({ operations: OPERATIONS, base: { ...base, [layer]: { read: few, write: few } } })
+  return scoreGatewayPolicy({ operations: OPERATIONS, limits: numbers(layer, window, tokens) }) as never
 }
 
 /** The same with limits of every other kind. */
-function otherKinds(tokens: number): Policy<Operation> {
-  const policy = policyOf('personal', '1h', 10_000)
-  const personal = { ...policy.base.personal!.write, '90m': 10_000, month: tokens, running: 1 }
-  const site = { ...policy.base.site!.write, '90m': 10_000, month: 'unlimited' as const }
-  return {
-    ...policy,
-    windows: [
-      ...policy.windows,
-      { label: '90m', lengthMs: 5_400_000 },
-      { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' },
-    ],
-    base: { personal: { read: personal, write: personal }, site: { read: site, write: site } },
-    concurrency: { label: 'running', operations: ['chat'] },
+function otherKinds(others: {
+  readonly month: number
+  readonly running?: number
+  readonly '90m'?: number
+}): Policy<Operation> {
+  const { month, running = 1 } = others
+  const limit = (by: string, per: string, most: Limit): LimitDefinition => {
+    const whose = by === 'personal' ? { by } : { shared: by }
+    return { ...whose, limit: most, per: per as '1h' }
   }
+  const windows = (layer: string, ninety: number): Record<string, LimitDefinition> =>
+    Object.fromEntries(
+      ['1h', '5h', '1d', '90m'].map((per) => [`${layer}-${per}`, limit(layer, per, per === '90m' ? ninety : 10_000)]),
+    )
+  return definePolicy({
+    unit: 'tokens',
+    limits: {
+      ...windows('personal', others['90m'] ?? 10_000),
+      month: { by: 'personal', limit: month, every: 'month', timeZone: 'Asia/Shanghai' },
+      running: { by: 'personal', concurrency: running, for: 'chat' },
+      ...windows('site', 10_000),
+    },
+    titles: { personal: 'Personal', site: 'Site' },
+    operations: OPERATIONS,
+    answers: scoreGatewayAnswers(),
+  } as never) as never
 }
 
 /** A refusal under the specification's policy, and what it is answered with. */
@@ -50,7 +80,7 @@ async function refusedBy(
   cost: number | undefined,
 ): Promise<RefusalCase> {
   const clock = testClock()
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar() })
+  const quota = createQuota({ policy, clock, calendar: luxonCalendar(), logger: false })
   const request = { subject: 'u42', operation, ...(cost === undefined ? {} : { cost }) }
   for (;;) {
     const { decision } = await quota.reserve({ ...request, ttlMs: 60_000 })
@@ -73,21 +103,12 @@ export async function specifiedRefusals(): Promise<readonly RefusalCase[]> {
   }
   cases.push(await refusedBy('personal, above the limit', policyOf('personal', '1h', 60), 'write', 61))
   cases.push(await refusedBy('site, above the limit', policyOf('site', '5h', 60), 'read', 61))
-  cases.push(await refusedBy('month', otherKinds(30), 'write', undefined))
-  cases.push(await refusedBy('month, above the limit', otherKinds(30), 'write', 31))
-  cases.push(await refusedBy('90 minutes', policyWith90Minutes(), 'write', undefined))
-  cases.push(await refusedBy('concurrency', otherKinds(30), 'chat', undefined))
-  const none = otherKinds(30)
-  const blocked = { ...none.base.personal!.write, running: 0 }
-  const blocking = { ...none, base: { ...none.base, personal: { read: blocked, write: blocked } } }
-  cases.push(await refusedBy('concurrency, never', blocking, 'chat', undefined))
+  cases.push(await refusedBy('month', otherKinds({ month: 30 }), 'write', undefined))
+  cases.push(await refusedBy('month, above the limit', otherKinds({ month: 30 }), 'write', 31))
+  cases.push(await refusedBy('90 minutes', otherKinds({ month: 10_000, '90m': 60 }), 'write', undefined))
+  cases.push(await refusedBy('concurrency', otherKinds({ month: 30 }), 'chat', undefined))
+  cases.push(await refusedBy('concurrency, never', otherKinds({ month: 30, running: 0 }), 'chat', undefined))
   return cases
-}
-
-function policyWith90Minutes(): Policy<Operation> {
-  const policy = otherKinds(10_000)
-  const write = { ...policy.base.personal!.write, '90m': 60 }
-  return { ...policy, base: { ...policy.base, personal: { read: write, write } } }
 }
 
 /** The options that answers were recorded with, by name. */

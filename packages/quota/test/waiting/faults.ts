@@ -53,7 +53,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'every try counts as sure',
     file: 'lanes.ts',
-    from: 'lanes.every((lane, at) => lane.isSafe(needs[at]!.cost))',
+    from: 'lanes.every((lane, at) => lane.isSafe(needs[at]!))',
     to: 'lanes.length > 0',
   },
   {
@@ -65,20 +65,20 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'room forgets what is in flight',
     file: 'lane.ts',
-    from: 'return this.#flyingCost + cost <= this.#room / FAIR_PART',
-    to: 'return cost <= this.#room',
+    from: 'this.#flyingCost + cost <= this.#room / FAIR_PART',
+    to: 'cost <= this.#room',
   },
   {
     name: 'tries follow each other at any cost',
     file: 'lane.ts',
-    from: 'cost <= needs[at + i]!.cost',
-    to: 'cost > 0',
+    from: 'spare >= needs[at + i]!.spare',
+    to: 'spare > 0',
   },
   {
     name: 'tries follow each other for any limits',
     file: 'lane.ts',
-    from: 'lane === needs[at + i]!.lane && cost',
-    to: 'cost',
+    from: 'lane === needs[at + i]!.lane && spare',
+    to: 'spare',
   },
   {
     name: 'tries follow each other at any time',
@@ -89,7 +89,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'smaller requests count as refused',
     file: 'lane.ts',
-    from: 'now < this.retryAt && waiter.needs[at]!.cost >= this.#refusedCost',
+    from: 'now < this.retryAt && waiter.needs[at]!.spare <= this.#refusedSpare',
     to: 'now < this.retryAt',
   },
   {
@@ -113,14 +113,26 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'slots come last in a layer',
     file: 'needs.ts',
-    from: 'usersOf(a.unit) - usersOf(b.unit)',
-    to: 'usersOf(b.unit) - usersOf(a.unit)',
+    from: 'a.users - b.users',
+    to: 'b.users - a.users',
+  },
+  {
+    name: 'numbers of requests count for nothing',
+    file: 'needs.ts',
+    from: 'Math.min(quotas.limits[limit.at]!, Number.MAX_SAFE_INTEGER)',
+    to: 'Number.MAX_SAFE_INTEGER',
+  },
+  {
+    name: 'a narrow layer comes after a wide one',
+    file: 'needs.ts',
+    from: 'a.layer - b.layer',
+    to: 'b.layer - a.layer',
   },
   {
     name: 'shared layers come first',
     file: 'needs.ts',
-    from: 'Number(a.isShared) - Number(b.isShared)',
-    to: 'Number(b.isShared) - Number(a.isShared)',
+    from: 'isShared(a) - isShared(b)',
+    to: 'isShared(b) - isShared(a)',
   },
   {
     name: 'priorities count for nothing',
@@ -131,13 +143,13 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what expects give-backs is too late all the same',
     file: 'waiter.ts',
-    from: 'if (this.expectsGiveBacks || binding.kind',
-    to: 'if (binding.kind',
+    from: 'if (this.expectsGiveBacks || refusedBy.kind',
+    to: 'if (refusedBy.kind',
   },
   {
     name: 'the reply to a larger request counts for smaller ones',
     file: 'lane.ts',
-    from: 'if (now < this.retryAt && cost > this.#refusedCost) return\n    this.#refusedCost = cost\n',
-    to: 'this.#refusedCost = now < this.retryAt ? Math.min(this.#refusedCost, cost) : cost\n',
+    from: 'if (now < this.retryAt && spare < this.#refusedSpare) return\n    this.#refusedSpare = spare\n',
+    to: 'this.#refusedSpare = now < this.retryAt ? Math.max(this.#refusedSpare, spare) : spare\n',
   },
 ]

@@ -12,6 +12,7 @@ export type StoreKind = 'sync' | 'late'
 /** Every limit, from the narrowest to the widest. */
 const ORDER = [
   'user/running',
+  'user/heavy',
   'user/t3s',
   'user/1s',
   'user/5s',
@@ -32,33 +33,32 @@ const PRICES = {
 type Operation = keyof typeof PRICES
 interface Subject {
   readonly user: string
-  readonly team: string
-  readonly [layer: string]: string
+  /** `null`: the limits of teams don't apply. */
+  readonly team: string | null
 }
 
 /** @param isNarrow whether teams are soon at their limits, before their users are */
 function policyOf({ definePolicy }: Library, isNarrow: boolean) {
+  const isWork = { for: ['chat', 'heavy'] } as const
   return definePolicy({
-    units: ['requests', 'tokens'],
-    windows: [
-      { label: '1s', lengthMs: 1_000, unit: 'requests' },
-      { label: '5s', lengthMs: 5_000, unit: 'requests' },
-      { label: 't3s', lengthMs: 3_000, unit: 'tokens' },
-      { label: 'pace', lengthMs: 8_000, burst: 35, unit: 'tokens' },
-    ],
-    categories: ['ai'],
-    layers: [{ name: 'user' }, { name: 'team' }, { name: 'service', shared: true }],
-    operations: {
-      list: { category: 'ai', cost: { requests: 1 } },
-      embed: { category: 'ai', cost: { requests: 1, tokens: 5 } },
-      chat: { category: 'ai', cost: { requests: 1, tokens: 5 } },
-      heavy: { category: 'ai', cost: { requests: 1, tokens: 20 } },
+    limits: {
+      'user/1s': { by: 'user', limit: 4, per: '1s' },
+      'user/5s': { by: 'user', limit: 12, per: '5s' },
+      'user/t3s': { by: 'user', limit: 60, of: 'tokens', per: '3s' },
+      'user/heavy': { by: 'user', limit: 3, per: '2s', for: 'heavy' },
+      'user/running': { by: 'user', concurrency: 3, ...isWork },
+      'team/5s': { by: 'team', limit: isNarrow ? 4 : 18, per: '5s' },
+      'team/t3s': { by: 'team', limit: isNarrow ? 20 : 160, of: 'tokens', per: '3s' },
+      'team/pace': { by: 'team', limit: 160, of: 'tokens', per: '8s', burst: 35 },
+      'service/1s': { shared: 'service', limit: 10, per: '1s' },
+      'service/t3s': { shared: 'service', limit: 120, of: 'tokens', per: '3s' },
+      'service/running': { shared: 'service', concurrency: 6, ...isWork },
     },
-    concurrency: { label: 'running', operations: ['chat', 'heavy'] },
-    base: {
-      user: { ai: { '1s': 4, '5s': 12, t3s: 60, pace: 'unlimited', running: 3 } },
-      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 160, pace: 160 } },
-      service: { ai: { '1s': 10, '5s': 'unlimited', t3s: 120, pace: 'unlimited', running: 6 } },
+    operations: {
+      list: {},
+      embed: { cost: { tokens: 5 } },
+      chat: { cost: { tokens: 5 } },
+      heavy: { cost: { tokens: 20 } },
     },
   })
 }
@@ -69,6 +69,8 @@ interface Entry {
   readonly subject: Subject
   readonly operation: Operation
   readonly cost: { readonly requests: number; readonly tokens?: number | undefined }
+  /** The request's numbers of limits. */
+  readonly limits: { readonly 'user/1s'?: number | null }
   readonly needs: ReadonlyMap<string, number>
   readonly rank: number
   readonly deadline: number
@@ -200,9 +202,9 @@ export class History {
   }
 
   #requireNothingHeld({ subject }: Entry): void {
-    const { windows } = this.#judge.statusSync(subject as never)
-    const running = Object.values(windows).flatMap((all) => all.filter(({ window }) => window === 'running'))
-    if (running.some(({ used }) => used > 0)) throw new Error(`a slot of ${subject.user} is left taken`)
+    const { limits } = this.#judge.statusSync(subject as never)
+    if (Object.values(limits).some((limit) => limit?.kind === 'concurrency' && limit.used > 0))
+      throw new Error(`a slot of ${subject.user} is left taken`)
   }
 
   #open(): Entry[] {
@@ -214,7 +216,7 @@ export class History {
   }
 
   #newSubject(): Subject {
-    return { user: `u${this.#below(4)}`, team: `t${this.#below(2)}` }
+    return { user: `u${this.#below(4)}`, team: this.#random() < 0.1 ? null : `t${this.#below(2)}` }
   }
 
   /** Something is given back between two tries in flight that are as large. */
@@ -254,6 +256,7 @@ export class History {
       subject,
       operation,
       cost: { requests, tokens },
+      limits: { 'user/1s': this.#random() < 0.1 ? 3 + this.#below(4) : null },
       needs: needsOf(subject, operation, requests, tokens),
       rank: now - priority * 1_000,
       deadline: now + maxWaitMs,
@@ -268,7 +271,7 @@ export class History {
     this.#entries.push(entry)
     this.#bySubject.set(subject, entry)
     this.log.push(
-      `${now} enters ${entry.nr} ${operation} ${JSON.stringify([subject.user, requests, tokens, priority, maxWaitMs, entry.expectsGiveBacks])}`,
+      `${now} enters ${entry.nr} ${operation} ${JSON.stringify([subject.user, requests, tokens, priority, maxWaitMs, entry.expectsGiveBacks, entry.limits])}`,
     )
     const { signal, expectsGiveBacks } = entry
     const waits = { maxWaitMs, priority, expectGiveBacks: expectsGiveBacks, signal: signal.signal }
@@ -278,8 +281,8 @@ export class History {
     )
   }
 
-  #request({ subject, operation, cost }: Entry): ReserveRequest {
-    return { subject, operation, cost, ttlMs: 600_000 } as never
+  #request({ subject, operation, cost, limits }: Entry): ReserveRequest {
+    return { subject, operation, cost, limits, ttlMs: 600_000 } as never
   }
 
   #answered(entry: Entry, outcome: WaitedReservation<never> | Error): void {
@@ -322,14 +325,14 @@ export class History {
     const multiplier = [0.5, 1, 1, 2][this.#below(4)]!
     await this.#land()
     this.log.push(`${this.#time.now} multiplier ${multiplier}`)
-    await this.#quota.settings.update({ layers: { service: { multiplier } } } as never)
+    await this.#quota.settings.update({ shared: { service: { multiplier } } })
     await this.#land()
   }
 
   #reset(): void {
     const subject = this.#newSubject()
     this.log.push(`${this.#time.now} reset ${subject.user}`)
-    this.#quota.reset(subject as never, { layer: 'user' } as never).catch(() => undefined)
+    this.#quota.reset(subject as never, { limits: OF_USERS }).catch(() => undefined)
   }
 
   /** An administrator releases a hold. */
@@ -496,8 +499,9 @@ export class History {
   #givesUp(entry: Entry): boolean {
     const decision: Decision = this.#judge.peekSync(this.#request(entry) as never)
     if (decision.allowed) return false
-    const { binding, retryable, retryAfterMs } = decision
-    const isTooLate = binding.kind !== 'concurrency' && this.#time.now + retryAfterMs > entry.deadline
+    const { refusedBy, retryable, retryAfterMs } = decision
+    const opensAt = refusedBy.kind === 'concurrency' ? 0 : this.#time.now + (retryAfterMs ?? 0)
+    const isTooLate = opensAt > entry.deadline
     return !retryable || (isTooLate && !entry.expectsGiveBacks)
   }
 
@@ -526,7 +530,7 @@ export class History {
   #refusing(entry: Entry): string[] {
     const decision: Decision = this.#judge.peekSync(this.#request(entry) as never)
     if (decision.allowed) return []
-    return decision.violations.map(({ layer, window }) => limitOf(entry.subject, `${layer}/${window}`))
+    return decision.refusals.map(({ name }) => limitOf(entry.subject, name))
   }
 
   /** One refused because the queue is full learns that a moment later: until then it seems to wait. */
@@ -551,11 +555,12 @@ export class History {
   }
 }
 
+const OF_USERS = ORDER.filter((name) => name.startsWith('user/'))
 const GIVE_BACKS: ReadonlySet<unknown> = new Set(['settle', 'reset', 'sweep'])
 
 function limitOf(subject: Subject, limit: string): string {
-  const layer = limit.slice(0, limit.indexOf('/'))
-  return layer === 'service' ? limit : `${limit}/${subject[layer]}`
+  const [layer] = limit.split('/')
+  return layer === 'service' ? limit : `${limit}/${layer === 'user' ? subject.user : subject.team}`
 }
 
 function needsOf(
@@ -567,14 +572,17 @@ function needsOf(
   const { slots, tokens: price } = PRICES[operation]
   const amountOf = (label: string): number => {
     if (label === 'running') return slots
+    if (label === 'heavy') return operation === 'heavy' ? requests : 0
     return label === 't3s' || label === 'pace' ? (tokens ?? price) : requests
   }
-  const needs = ORDER.map((limit) => [limitOf(subject, limit), amountOf(limit.split('/')[1]!)] as const)
+  const applying = ORDER.filter((limit) => subject.team !== null || !limit.startsWith('team/'))
+  const needs = applying.map((limit) => [limitOf(subject, limit), amountOf(limit.split('/')[1]!)] as const)
   return new Map(needs.filter(([, amount]) => amount > 0))
 }
 
 function isAlike(a: Entry, b: Entry): boolean {
-  const [one, other] = [a, b].map(({ subject, operation, cost }) => JSON.stringify([subject, operation, cost]))
+  const textOf = ({ subject, operation, cost, limits }: Entry) => JSON.stringify([subject, operation, cost, limits])
+  const [one, other] = [a, b].map(textOf)
   return one === other
 }
 

@@ -57,9 +57,9 @@ export function Refusals({ of: { since, limits, degraded } }: { of: Overview['re
             </tr>
           </thead>
           <tbody>
-            {limits.map(({ layer, category, window, count }) => (
-              <tr key={JSON.stringify([layer, category, window])}>
-                <th scope="row">{names.cell(layer, category, window)}</th>
+            {limits.map(({ name, count }) => (
+              <tr key={name}>
+                <th scope="row">{names.limit(name)}</th>
                 <td class="number">{formats.number(count)}</td>
               </tr>
             ))}
@@ -89,8 +89,9 @@ export function SharedLimits(of: {
       {limits?.length === 0 && disabled.length === 0 && <p class="quiet">{overview.noShared}</p>}
       {limits?.map((each) => (
         <LimitBar
-          key={JSON.stringify([each.layer, each.category, each.window])}
+          key={each.name}
           of={each}
+          name={names.limit(each.name)}
           timeText={(instant) => formats.relative(instant, now)}
         />
       ))}

@@ -43,11 +43,7 @@ export function KeyFigures({ of }: { of: Overview }): JSX.Element {
         </Trend>
       </Figure>
       <Figure name={words.headroom} value={tightest === undefined ? '–' : words.leftShare(formats.percent(headroom))}>
-        {tightest === undefined ? (
-          noTightest
-        ) : (
-          <span class="figure-name">{names.cell(tightest.layer, tightest.category, tightest.window)}</span>
-        )}
+        {tightest === undefined ? noTightest : <span class="figure-name">{names.limit(tightest.name)}</span>}
       </Figure>
       <Figure name={words.factor} value={`×${formats.factor(adaptive.factor)}`} isQuiet={!adaptive.isActive}>
         {adaptive.isActive

@@ -40,8 +40,7 @@ export function problemsOf(data: Overview, speech: Speech, names: Names): Proble
   }
   const tightest = tightestOf(shared)
   if (tightest !== undefined && headroomOf(tightest) < LITTLE_LEFT) {
-    const { layer, category, window } = tightest
-    const text = texts.nearlyFull(names.cell(layer, category, window), formats.percent(1 - headroomOf(tightest)))
+    const text = texts.nearlyFull(names.limit(tightest.name), formats.percent(1 - headroomOf(tightest)))
     problems.push({ text, href: hrefOf('settings') })
   }
   if (settings.faults === null) problems.push({ text: texts.faultsAway })

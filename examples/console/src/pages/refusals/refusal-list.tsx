@@ -27,16 +27,16 @@ export function RefusalList({ of: { since, refusals }, empty, hasUsers = false }
   return (
     <ul class="entries" aria-label={words.title}>
       {refusals.map((each) => {
-        const { userId, operation, layer, category, window, count, lastAt } = each
+        const { userId, operation, name, count, lastAt } = each
         return (
-          <li key={JSON.stringify([userId, operation, layer, category, window])} class="refusal">
+          <li key={JSON.stringify([userId, operation, name])} class="refusal">
             <p class="entry-title">
               {hasUsers && (
                 <a href={hrefOf('users', userId)}>
                   <Text>{userId}</Text>
                 </a>
               )}
-              <span class="ending refused">{names.cell(layer, category, window)}</span>
+              <span class="ending refused">{names.limit(name)}</span>
               <span class="quiet small">
                 {words.times(formats.number(count))} · <When at={lastAt} now={now} />
               </span>

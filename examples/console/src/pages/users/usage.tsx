@@ -57,8 +57,9 @@ function Bars({ category, windows }: { category: Category; windows: Windows }): 
       {windows.map((each) => (
         <LimitBar
           key={`${each.scope} ${each.window}`}
-          of={{ ...each, category }}
-          isNested
+          of={each}
+          name={names.cell(each.scope, category, each.window)}
+          label={`${names.layer(each.scope)} · ${names.window(each.window)}`}
           timeText={formats.dateTime}
         />
       ))}

@@ -86,8 +86,7 @@ const TABLES = [
   `create table usage_records (
     id text primary key, user_id text not null, at bigint not null, operation text not null, category text not
     null, cost bigint, charged bigint not null, status integer not null, error text, settings_version integer,
-    layer text, scope text, window_label text, kind text, limit_tokens bigint, used_tokens bigint,
-    requested_tokens bigint, reset_at bigint
+    limit_name text, limit_tokens bigint, used_tokens bigint, requested_tokens bigint, reset_at bigint
   )`,
   'create index usage_records_by_user on usage_records (user_id, at, id)',
   'create index usage_records_by_time on usage_records (at)',
@@ -113,7 +112,7 @@ const TABLES = [
     integer not null, play text not null, primary key (session_id, music_id, level)
   )`,
   'create index audit_entries_by_action on audit_entries (action, seq)',
-  'create index usage_records_refused on usage_records (at) where layer is not null',
+  'create index usage_records_refused on usage_records (at) where limit_name is not null',
   'insert into audit_counter (id, last_seq) values (1, 0)',
 ]
 

@@ -6,15 +6,14 @@
 --
 -- KEYS  1..   the take's rows, then the lists of limits that rows use; then, as far as the take has them: the settings; the
 --             record of the id; for a hold, the indexes of all open holds and of the owner's
--- ARGV  1     bytes, then numbers (doubles): see below
---       2..   the policy's lists of these rows, each once: the first bytes of such rows, and the list
+-- ARGV  1     bytes, numbers (doubles), and the policy's lists of these rows: see below
 --       then  as far as the take has them: the revision of the settings; the record's text; the hold's name
 -- REPLY       as batch.lua replies to this take; or the time if that is UNTIL or later; or '' if batch.lua has to carry it out: then nothing has changed
 
 -- The bytes: how many there are (in the first, with itself), then these:
-local ROWS, UNITS, LISTS, CALENDARS = 1, 2, 3, 4 -- how many of each
-local HAS_REVISION, HAS_ID, IS_HOLD = 5, 6, 7 -- 1: it has
-local BYTES = 7
+local ROWS, UNITS, LISTS, CALENDARS, ALL_NUMBERS = 1, 2, 3, 4, 5 -- how many of each
+local HAS_REVISION, HAS_ID, IS_HOLD = 6, 7, 8 -- 1: it has
+local BYTES = 8
 -- Then, per row: its list, how many cells it has, and how many of them count. For each of these: which cell of the row it is, its
 -- unit, and which of the calendar windows it is (0: none).
 --
@@ -26,6 +25,8 @@ local NUMBERS = 2
 -- (ms). With calendar windows: the start of each, then since when and until when these starts are right. Under an id: how long
 -- its record is kept (for a hold, the time until it ends), and the most open holds of the owner.
 --
+-- Then each list once: its length (2 bytes), the first bytes of such rows, and the list.
+--
 -- Cells are counted from 2, as in a row: the head, each cell's used amount, each cell's start.
 local CLOSED, MAX_USED, MAX_AHEAD_MS, GRACE_MS = -1, 9007199254740991, 5000, 60000
 
@@ -33,10 +34,11 @@ local KEYS, ARGV, call, pcall = KEYS, ARGV, redis.call, redis.pcall
 local pack, unpack_text, rep, sub, byte = struct.pack, struct.unpack, string.rep, string.sub, string.byte
 local input = ARGV[1]
 local bytes = byte(input)
-local numbers = (#input - bytes) / 8
+local b = { byte(input, 2, bytes) }
+local numbers = b[ALL_NUMBERS]
 -- One value follows what is unpacked: where it ends.
-local b, n = { byte(input, 2, bytes) }, { unpack_text('<' .. rep('d', numbers), input, bytes + 1) }
-local now, count, lists = n[NOW], b[ROWS], b[LISTS]
+local n = { unpack_text('<' .. rep('d', numbers), input, bytes + 1) }
+local now, count = n[NOW], b[ROWS]
 if now < 0 then
   local time = call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -49,7 +51,7 @@ if b[CALENDARS] > 0 then
   local periods = starts + b[CALENDARS]
   if now < n[periods + 1] or now >= n[periods + 2] then return '' end
 end
-local key, arg = count + 2, lists + 2
+local key, arg = count + 2, 2
 if b[HAS_REVISION] == 1 then
   if call('GETRANGE', KEYS[key], '0', '21') ~= ARGV[arg] then return '' end
   key, arg = key + 1, arg + 1
@@ -134,9 +136,11 @@ end
 if status ~= '' then return reply .. pack('<d', now) .. status end
 
 -- The lists that a written row or record refers to are stored before them.
-for l = 2, (ends or has_id) and lists + 1 or 1 do
-  local field = string.format('%08x', (unpack_text('<I4', ARGV[l], 2)))
-  if call('HGET', KEYS[count + 1], field) ~= sub(ARGV[l], 6) then return '' end
+local list_at, list = n[numbers + 1], nil
+for _ = 1, (ends or has_id) and b[LISTS] or 0 do
+  list, list_at = unpack_text('<I2c0', input, list_at)
+  local field = string.format('%08x', (unpack_text('<I4', list, 2)))
+  if call('HGET', KEYS[count + 1], field) ~= sub(list, 6) then return '' end
 end
 at = BYTES
 for r = 1, count do

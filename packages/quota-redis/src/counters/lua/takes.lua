@@ -42,9 +42,10 @@ local function add(row, tariff, costs)
   local limits, sinces = tariff + size, tariff + 2 * size
   for c = 1, size do
     local unit = n[tariff + c]
-    if unit > 0 and n[costs + unit] > 0 then
+    local cost = unit > 0 and n[costs + unit] or 0
+    if cost > 0 then
       local before, start = row[c], row[size + c]
-      local used = before + n[costs + unit]
+      local used = before + cost
       if used > n[limits + c] or start < n[sinces + c] or before < 0 or start > latest or full then
         local limit, is_unusual = n[limits + c], false
         if limit < 0 then

@@ -1,7 +1,6 @@
-import { ALL, setOf } from '../../policy/cells.ts'
+import { ALL } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { amountOf, type Counting, noneOf, unitNames } from '../../policy/units.ts'
-import { ownOf } from '../../policy/values.ts'
 import type { AsyncHolds, EndedHold, HoldRecord, SettleHoldRequest, SyncHolds } from '../../store/hold-port.ts'
 import type { Answer } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -21,7 +20,7 @@ export interface HoldsAdminDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly events: Events
-  readonly freed: (set: number, subject?: Subject) => void
+  readonly freed: (subject?: Subject) => void
 }
 
 /** The open holds of an engine's subjects. */
@@ -62,12 +61,6 @@ export function holdsAdmin(
     return { subject, holds }
   }
 
-  /** Reports refunds, once per category. */
-  function freedFor(holds: readonly Pick<Hold, 'category'>[]): void {
-    const categories = new Set(holds.map(({ category }) => policy.categories.indexOf(category)))
-    for (const category of categories) if (category !== -1) freed(setOf(category))
-  }
-
   return {
     list: async (subject) => (await open(subject)).holds.map((hold) => shownHold(policy, hold)),
     async release(given, ref) {
@@ -86,7 +79,7 @@ export function holdsAdmin(
       }
       await callHolds(calls, (holds) => holds.settle(request))
       // The hold is listed by its first key. Its keys in other layers may differ from those of `subject`.
-      freedFor([shownHold(policy, found)])
+      freed()
       return true
     },
     async sweep() {
@@ -94,7 +87,7 @@ export function holdsAdmin(
       const { ended, open: count } = await callHolds(calls, (holds) => holds.sweep())
       const shown = ended.map((end) => shownEnd(policy, end))
       for (const end of shown) events.emit('holdEnded', end)
-      freedFor(shown)
+      if (ended.length > 0) freed()
       return { open: count, ended: shown }
     },
   }
@@ -114,7 +107,7 @@ function shownHold(policy: Policy, hold: HoldRecord): Hold {
   const { id, fingerprint, costs, takenAt, endsAt } = hold
   return {
     ref: holdRef(id),
-    ...useOf(policy, fingerprint),
+    operation: operationOf(fingerprint),
     ...heldBy(policy, costs),
     slot: (costs[SLOTS] ?? 0) > 0,
     takenAt,
@@ -124,13 +117,7 @@ function shownHold(policy: Policy, hold: HoldRecord): Hold {
 
 /** Returns an expired hold as listeners see it. */
 function shownEnd(policy: Policy, { fingerprint, costs, ...rest }: EndedHold): HoldEnd {
-  return { ...useOf(policy, fingerprint), ...heldBy(policy, costs), ...rest }
-}
-
-/** Returns a hold's operation and its category, which is empty if the policy doesn't have the operation. */
-function useOf({ operations }: Policy, fingerprint: string): Pick<Hold, 'operation' | 'category'> {
-  const operation = operationOf(fingerprint)
-  return { operation, category: ownOf(operations, operation)?.category ?? '' }
+  return { operation: operationOf(fingerprint), ...heldBy(policy, costs), ...rest }
 }
 
 /** Returns the recorded amounts in the policy's units. */

@@ -1,7 +1,9 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/checks.ts'
-import { fitPlans, fitSettings } from '../../policy/fit.ts'
-import type { Policy } from '../../policy/policy.ts'
+import { limitNamed } from '../../policy/cells.ts'
+import { fitSettings } from '../../policy/fit.ts'
+import type { GivenLimit, Policy } from '../../policy/policy.ts'
+import { limitNumbers, plainCost } from '../../policy/rules.ts'
 import {
   completed,
   initialSettings,
@@ -12,7 +14,7 @@ import {
   type VersionedSettings,
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
-import { Faults, member, membersOf } from '../../policy/stored.ts'
+import { mapValues, member, membersOf, withoutFormer } from '../../policy/stored.ts'
 import { type Counting, unitNames } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
@@ -56,7 +58,7 @@ export interface QuotaSettings<C extends Counting = Counting> {
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
    * version
    */
-  update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
+  update(patch: DeepPartial<Settings<C, GivenLimit>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
   /** Stores a whole document. You may omit members that have a default. Throws like {@link update}. */
   replace(settings: SettingsDocument<C>, options?: WriteOptions): Promise<SettingsUpdate<C>>
 }
@@ -97,7 +99,8 @@ export function settingsAdmin(
       const settings = change(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
-      return { next: settings, document: kept(policy, stored, current, settings, named) }
+      const plain = plainSettings(policy, settings)
+      return { next: plain, document: kept(policy, stored, current, plain, named) }
     })
     const { version, revision, next: settings } = written
     await live.wrote({ document: written.document, version, revision })
@@ -125,7 +128,26 @@ function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings,
   const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
   const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
   const document = rewritten(rest, knownIn(policy, stored, fitted), next) as Settings
-  return { ...document, ...(isKept && { mode: mode as Mode }) }
+  const plans = mapValues(document.plans ?? {}, (plan, name) => withoutFormer(policy.limits, plan, next.plans[name]))
+  return {
+    ...document,
+    ...(document.custom && { custom: withoutFormer(policy.limits, document.custom, next.custom) }),
+    ...(document.shadow && { shadow: withoutFormer(policy.limits, document.shadow, next.shadow) }),
+    ...(document.plans && { plans }),
+    ...(isKept && { mode: mode as Mode }),
+  }
+}
+
+/** Returns checked settings with plain numbers: money is whole millionths. */
+function plainSettings(policy: Policy, settings: Settings): Settings {
+  const { limits, custom, plans, prices } = settings
+  return {
+    ...settings,
+    limits: limitNumbers(policy, limits),
+    custom: custom && limitNumbers(policy, custom),
+    plans: mapValues(plans, (numbers) => limitNumbers(policy, numbers)),
+    prices: mapValues(prices, plainCost),
+  }
 }
 
 /** Returns the stored prices in units that the policy knows. */
@@ -141,16 +163,19 @@ function knownPrices(policy: Policy, prices: object): object {
 
 /** Returns the members of a stored document whose names the policy knows, even those with invalid values. */
 function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
-  const named = (of: string, isKnown: (name: string) => boolean): object =>
-    Object.fromEntries(membersOf(member(stored, of)).filter(([name]) => isKnown(name)))
-  const isLayer = (layer: string): boolean => policy.layers.some(({ name }) => name === layer)
+  const within = (of: unknown, isKnown: (name: string) => boolean): object =>
+    Object.fromEntries(membersOf(of).filter(([name]) => isKnown(name)))
+  const named = (of: string, isKnown: (name: string) => boolean): object => within(member(stored, of), isKnown)
+  const isLimit = (name: string): boolean => limitNamed(policy, name) !== undefined
+  const isOfSubjects = (name: string): boolean => policy.layers[limitNamed(policy, name)?.layer ?? -1]?.shared === false
   return {
     ...fitted,
+    custom: named('custom', isLimit),
+    shadow: named('shadow', isLimit),
     prices: knownPrices(
       policy,
       named('prices', (operation) => Object.hasOwn(policy.operations, operation)),
     ),
-    shadow: { ...named('shadow', isLayer), ...fitted.shadow },
-    plans: fitPlans(policy, member(stored, 'plans'), new Faults(), () => true),
+    plans: mapValues(fitted.plans, (_, plan) => within(member(member(stored, 'plans'), plan), isOfSubjects)),
   }
 }

@@ -1,9 +1,11 @@
-import { faultyDocument, QuotaError } from '../../errors/quota-error.ts'
+import { type Fault, faultyDocument, QuotaError } from '../../errors/quota-error.ts'
 import { shown } from '../../errors/shown.ts'
 import { isObject } from '../../options/checks.ts'
+import { noSuchName } from '../../options/faults.ts'
 import { fitSubjectSettings } from '../../policy/fit.ts'
 import { changedAnchor, ownPeriodWindows, planNames } from '../../policy/limits.ts'
-import type { Policy } from '../../policy/policy.ts'
+import type { GivenLimit, Policy } from '../../policy/policy.ts'
+import { limitNumbers } from '../../policy/rules.ts'
 import {
   initialSubjectSettings,
   type SubjectSettings,
@@ -32,21 +34,23 @@ import {
   writeDocument,
 } from './write-options.ts'
 
-/** A subject's layer, and how to write its settings. */
-export interface SubjectOptions<C extends Counting = Counting> extends WriteOptions {
-  /** @default the first layer that isn't shared */
-  readonly layer?: C['names']['ownLayer'] | undefined
-}
-
-const SUBJECT_OPTIONS: readonly (keyof SubjectOptions)[] = ['layer', ...WRITE_OPTIONS]
+/**
+ * Whose settings: a text if limits are `by` one thing only, else an object with one key, such as `{ user: 'ann' }`.
+ *
+ * @typeParam C of the policy
+ */
+type SubjectKey<C extends Counting = Counting> =
+  | { readonly [layer in C['names']['ownLayer']]?: string }
+  | (C['names']['subject'] extends string ? string : string extends C['names']['ownLayer'] ? string : never)
 
 /** A part of a subject's settings. `version` and `revision` from a document that you read are ignored. */
-export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C>> & Partial<Versioned>
+export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C, GivenLimit>> &
+  Partial<Versioned>
 
-/** Reads and changes the settings of single subjects: overrides, bypass, plan and anchor. */
+/** Reads and changes the settings of single subjects: numbers of limits, plan, bypass, block and anchor. */
 export interface QuotaSubjects<C extends Counting = Counting> {
-  /** Returns a subject's settings. If nothing is stored, the version is 0 and every override is `null`. */
-  get(key: string, options?: Pick<SubjectOptions<C>, 'layer'>): Promise<VersionedSubjectSettings<C>>
+  /** Returns a subject's settings. If nothing is stored, the version is 0 and every number is `null`. */
+  get(key: SubjectKey<C>): Promise<VersionedSubjectSettings<C>>
   /**
    * Replaces a subject's settings. Missing members and `null` mean the default. `version` and `revision` are ignored,
    * so you can write back what {@link get} returned. A first anchor applies immediately, a changed one from the next
@@ -55,17 +59,25 @@ export interface QuotaSubjects<C extends Counting = Counting> {
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
    * version
    */
-  set(key: string, settings: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
+  set(
+    key: SubjectKey<C>,
+    settings: SubjectSettingsPatch<C>,
+    options?: WriteOptions,
+  ): Promise<VersionedSubjectSettings<C>>
   /**
    * Changes the members in the patch and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
    * replaced, `null` means the default). Otherwise like {@link set}.
    */
-  update(key: string, patch: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
+  update(
+    key: SubjectKey<C>,
+    patch: SubjectSettingsPatch<C>,
+    options?: WriteOptions,
+  ): Promise<VersionedSubjectSettings<C>>
   /**
    * Removes a subject's settings. An anchor applies until its period ends. The engine remembers it, so the next anchor
    * counts as changed, not as first.
    */
-  remove(key: string, options?: SubjectOptions<C>): Promise<void>
+  remove(key: SubjectKey<C>, options?: WriteOptions): Promise<void>
 }
 
 /** Dependencies of the subject settings. */
@@ -81,19 +93,9 @@ export interface SubjectAdminDeps {
 export function subjectAdmin({ policy, store, live, settings, clock, calendar }: SubjectAdminDeps): QuotaSubjects {
   const own = policy.layers.filter((layer) => !layer.shared).map((layer) => layer.name)
   const windows = ownPeriodWindows(policy)
+  const placeOf = (given: SubjectKey): Place => placeIn(own, given)
 
-  function layerOf(
-    key: string,
-    options: SubjectOptions,
-    names: readonly (keyof SubjectOptions)[] = SUBJECT_OPTIONS,
-  ): string {
-    checkSubjectKey(key, 'subject')
-    const { layer = own[0]! } = callOptions("a subject's settings", options, names)
-    if (own.includes(layer)) return layer
-    throw noSettingsIn(layer, own)
-  }
-
-  const documentOf = (layer: string, key: string): Document<SubjectSettings> => ({
+  const documentOf = ({ layer, key }: Place): Document<SubjectSettings> => ({
     sync: store.sync,
     read: () => store.readSubject(layer, countedKey(key)),
     write: (document, options) => store.writeSubject(layer, countedKey(key), document, options),
@@ -106,13 +108,13 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
 
   /** @param change returns the settings to store, given the stored ones; `null` removes them */
   async function write<N extends SubjectSettings | null>(
-    layer: string,
-    key: string,
-    options: SubjectOptions,
+    place: Place,
+    options: WriteOptions,
     change: (current: SubjectSettings, stored: unknown) => Change<N>,
   ): Promise<Versioned & { readonly next: N }> {
-    const written = await writeDocument(documentOf(layer, key), options, change)
-    live.wroteSubject(layer, countedKey(key))
+    callOptions("a subject's settings", options, WRITE_OPTIONS)
+    const written = await writeDocument(documentOf(place), options, change)
+    live.wroteSubject(place.layer, countedKey(place.key))
     return written
   }
 
@@ -124,38 +126,41 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
    * @throws {QuotaError} `invalid_settings`, `settings_conflict`
    */
   async function patched(
-    key: string,
+    key: SubjectKey,
     patch: SubjectSettingsPatch,
-    options: SubjectOptions,
+    options: WriteOptions,
     base: (current: SubjectSettings, defaults: SubjectSettings) => SubjectSettings,
   ): Promise<VersionedSubjectSettings> {
-    const layer = layerOf(key, options)
+    const place = placeOf(key)
+    const { layer } = place
     const { version: _, revision: __, ...defaults } = initialSubjectSettings(policy, layer)
     // Plans are only read if the patch names one.
     const plans = isObject(patch) && typeof patch.plan === 'string' ? planNames(policy, await settings.get()) : []
-    const { next, version, revision } = await write(layer, key, options, (current, stored) => {
+    const { next, version, revision } = await write(place, options, (current, stored) => {
       const from = base(current, defaults)
       const merged = mergedSettings(from, patch, defaults)
+      if (!isObject(merged)) throw faulty(subjectSettingsFaults(policy, layer, merged, plans))
       const named = merged.plan === from.plan && from.plan !== null ? [...plans, from.plan] : plans
       const faults = subjectSettingsFaults(policy, layer, { ...merged, anchor: withoutHistory(merged.anchor) }, named)
-      if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings of a subject', faults)
+      if (faults.length > 0) throw faulty(faults)
       const isKept = merged.anchor === current.anchor
       const anchor = isKept ? current.anchor : anchored(current, withoutHistory(merged.anchor))
-      const settings = { ...merged, anchor }
+      const limits = limitNumbers(policy, merged.limits) as SubjectSettings['limits']
+      const settings = { ...merged, limits, anchor }
       return { next: settings, document: kept(stored, current, settings) }
     })
     return { ...next, version, revision }
   }
 
   return {
-    async get(key, options = {}) {
-      const document = documentOf(layerOf(key, options, ['layer']), key)
+    async get(key) {
+      const document = documentOf(placeOf(key))
       return document.fitted((await boxed(store, document.read())).value)
     },
     set: (key, document, options = {}) => patched(key, document, options, (_, defaults) => defaults),
     update: (key, patch, options = {}) => patched(key, patch, options, (current) => current),
     async remove(key, options = {}) {
-      await write(layerOf(key, options), key, options, (current) => {
+      await write(placeOf(key), options, (current) => {
         const anchor = anchored(current, null)
         return { next: null, document: anchor && { anchor } }
       })
@@ -163,9 +168,33 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 }
 
-function noSettingsIn(layer: string, own: readonly string[]): QuotaError {
-  const message = `no settings for single subjects in layer ${shown(layer)}; layers that have them: ${own.join(', ')}`
-  return new QuotaError('invalid_subject', message)
+function faulty(faults: readonly Fault[]): QuotaError {
+  return faultyDocument('invalid_settings', 'settings of a subject', faults)
+}
+
+/** A layer and a key in it. */
+interface Place {
+  readonly layer: string
+  readonly key: string
+}
+
+/** Returns a subject's layer and key. @param own the layers of subjects' own @throws {QuotaError} `invalid_subject` */
+function placeIn(own: readonly string[], given: SubjectKey): Place {
+  if (typeof given === 'string' && own.length === 1) {
+    checkSubjectKey(given, 'subject')
+    return { layer: own[0]!, key: given }
+  }
+  const entries = isObject(given) ? Object.entries(given) : []
+  const [[layer, key] = ['', undefined]] = entries
+  if (entries.length !== 1) {
+    const example = `{ ${own[0]!}: "ann" }`
+    throw new QuotaError('invalid_subject', `subject: expected one key, such as ${example}, got ${shown(given)}`)
+  }
+  if (!own.includes(layer)) {
+    throw new QuotaError('invalid_subject', `subject: no limit is by ${noSuchName(layer, own, 'there are')}`)
+  }
+  checkSubjectKey(key, `subject.${layer}`)
+  return { layer, key }
 }
 
 /** Removes the history, which the engine keeps. Otherwise a caller who writes a document back would store it too. */

@@ -1,5 +1,7 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/checks.ts'
+import type { MoneyAmount } from '../../policy/money.ts'
+import type { LimitWithBurst } from '../../policy/policy.ts'
 import type { Versioned } from '../../policy/settings.ts'
 import { member } from '../../policy/stored.ts'
 import { type Answer, boxed } from '../../store/quota-store.ts'
@@ -62,8 +64,8 @@ function conflict(expected: Versioned, stored: Versioned): QuotaError {
   return new QuotaError('settings_conflict', message)
 }
 
-/** Any part of a document, at any depth. `null` means "remove" or "follow the default". */
-export type DeepPartial<T> = T extends readonly unknown[]
+/** Any part of a document, at any depth, but whole numbers of limits. `null` means "remove" or "follow the default". */
+export type DeepPartial<T> = T extends readonly unknown[] | LimitWithBurst | MoneyAmount
   ? T
   : T extends object
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> | null }

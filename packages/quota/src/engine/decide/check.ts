@@ -1,16 +1,33 @@
-import { QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
+import { faultyDocument, QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
 import { isPlain } from '../../options/checks.ts'
-import { listed, noSuchName } from '../../options/faults.ts'
-import { type LayerDefinition, type Policy, unknownOperation } from '../../policy/policy.ts'
-import { wrongCost } from '../../policy/rules.ts'
+import { faultsOf, listed, noSuchName, within } from '../../options/faults.ts'
+import { counts } from '../../policy/cells.ts'
+import {
+  type LayerDefinition,
+  type LimitNumber,
+  type LimitNumbers,
+  type LimitRule,
+  type Policy,
+  unknownOperation,
+} from '../../policy/policy.ts'
+import { limitNumber, numberCheck, wrongCost } from '../../policy/rules.ts'
 import { countedSubject } from '../../policy/subject-key.ts'
-import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
+import {
+  type Cost,
+  costsOf,
+  costText,
+  noneOf,
+  takesSlots,
+  type Units,
+  unitNames,
+  vectorOf,
+} from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { StoreAbilities } from '../../store/quota-store.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest, StatusOptions } from '../requests.ts'
-import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
+import type { CompiledOperation, CompiledSettings, RequestTerms } from '../settings/compiled-settings.ts'
 import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
 import { unsupported } from './unsupported.ts'
 
@@ -29,6 +46,8 @@ export interface CheckRules {
   readonly maxHolds: number
   /** Of the store. */
   readonly can: StoreAbilities | undefined
+  /** Called for each number of a request whose limit the policy doesn't have. */
+  readonly unknownLimit: (name: string) => void
 }
 
 /** Validates arguments of callers. Programming errors are thrown here, before anything else happens. */
@@ -36,6 +55,8 @@ export class RequestCheck {
   /** The policy's units, by name. */
   readonly units: readonly string[]
   readonly #policy: Policy
+  /** The limits of subjects' own, by name. */
+  readonly #own: ReadonlyMap<string, LimitRule>
   readonly #ownLayers: readonly string[]
   readonly #rules: CheckRules
 
@@ -43,6 +64,8 @@ export class RequestCheck {
     this.#policy = policy
     this.units = unitNames(policy)
     this.#ownLayers = ownLayerNames(policy.layers)
+    const own = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
+    this.#own = new Map(own.map((rule) => [rule.name, rule]))
     this.#rules = rules
   }
 
@@ -73,6 +96,7 @@ export class RequestCheck {
         case 'operation':
         case 'cost':
         case 'plan':
+        case 'limits':
         case 'signal':
         case 'id':
         case 'ttlMs':
@@ -86,18 +110,46 @@ export class RequestCheck {
     return operation
   }
 
+  /**
+   * Returns the numbers of a request by name, without those that are absent or unknown.
+   *
+   * @throws {QuotaError} `invalid_request`
+   */
+  numbers(limits: QuotaRequest['limits']): LimitNumbers | undefined {
+    if (limits === undefined) return undefined
+    if (!isPlain(limits)) throw new QuotaError('invalid_request', `limits: expected an object, got ${kindOf(limits)}`)
+    let numbers: Record<string, LimitNumber> | undefined
+    for (const name in limits) {
+      const given = (limits as Readonly<Record<string, unknown>>)[name]
+      if (given === undefined || given === null) continue
+      const rule = this.#own.get(name)
+      if (rule === undefined) {
+        this.#rules.unknownLimit(name)
+        continue
+      }
+      const number = limitNumber(this.#policy.units, rule, given, false)
+      if (number === undefined) {
+        const faults = faultsOf(numberCheck(this.#policy, rule, { asStored: false }), given)
+        throw faultyDocument('invalid_request', 'request', within(`limits.${name}`, faults))
+      }
+      numbers ??= {}
+      numbers[name] = number
+    }
+    return numbers
+  }
+
   /** Returns the subject that counts. @throws {QuotaError} `invalid_subject` */
   subject(subject: unknown): Subject {
     checkSubject(subject, this.#ownLayers)
     return countedSubject(subject)
   }
 
-  /** Returns the subject that counts, and its plan. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
-  status(given: unknown, options: StatusOptions | undefined): { subject: Subject; plan: string | undefined } {
+  /** Returns the subject that counts, its plan and its limits. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
+  status(given: unknown, options: StatusOptions | undefined): RequestTerms & { readonly subject: Subject } {
     const subject = this.subject(given)
-    const { plan } = callOptions('status()', options, ['plan'])
+    const { plan, limits } = callOptions('status()', options, ['plan', 'limits'])
     if (plan !== undefined) checkPlan(plan)
-    return { subject, plan }
+    return { subject, plan, numbers: this.numbers(limits) }
   }
 
   /**
@@ -107,8 +159,8 @@ export class RequestCheck {
   consumable({ costs, name }: CompiledOperation, { id, ttlMs }: ReserveRequest): void {
     if (id !== undefined || ttlMs !== undefined) throw onlyReserved(id === undefined ? 'ttlMs' : 'id')
     if (!takesSlots(costs)) return
-    const { label } = this.#policy.concurrency!
-    const message = `"${name}" has the concurrency limit "${label}", and consume() can't release its slot: use reserve() or run()`
+    const limit = this.#policy.limits.find((rule) => rule.window === undefined && counts(rule, name))!
+    const message = `"${name}" has the concurrency limit "${limit.name}", and consume() can't release its slot: use reserve() or run()`
     throw new QuotaError('reservation_required', message)
   }
 
@@ -129,9 +181,14 @@ export class RequestCheck {
       : { id: { id, nonce, fingerprint: uses.id + costText(cost), ttlMs: idTtlMs }, hold }
   }
 
+  /** Returns the cost of a request, or the price. @throws {QuotaError} `invalid_cost` */
+  cost(request: QuotaRequest, price: readonly number[]): readonly number[] {
+    return costOf(this.#policy.units, request, price)
+  }
+
   /** Returns the growth of a hold as a vector. @throws {QuotaError} `invalid_cost` */
   added(cost: Cost): readonly number[] {
-    return costsOf(checkedCost(this.units, cost, 'add', 1, noneOf(this.units)), false)
+    return costsOf(checkedCost(this.#policy.units, cost, 'add', 1, noneOf(this.units)), false)
   }
 
   /**
@@ -140,7 +197,7 @@ export class RequestCheck {
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
     if (cost === undefined) return undefined
     const asReserved = this.units.map(() => undefined)
-    return checkedCost(this.units, cost, 'commit', 0, asReserved)
+    return checkedCost(this.#policy.units, cost, 'commit', 0, asReserved)
   }
 
   /** @throws {QuotaError} `invalid_ttl` for an invalid or too long lifetime */
@@ -164,7 +221,7 @@ export class RequestCheck {
  * @param units of the policy
  * @throws {QuotaError} `invalid_cost`
  */
-export function costOf(units: readonly string[], { cost }: QuotaRequest, price: readonly number[]): readonly number[] {
+function costOf(units: Units, { cost }: QuotaRequest, price: readonly number[]): readonly number[] {
   if (cost === undefined) return price
   const vector = checkedCost(units, cost, 'cost', 0, price)
   return vector.every((amount, at) => amount === price[at]) ? price : costsOf(vector, takesSlots(price))
@@ -178,7 +235,7 @@ export function costOf(units: readonly string[], { cost }: QuotaRequest, price: 
  * @throws {QuotaError} `invalid_cost`
  */
 function checkedCost<Missing>(
-  units: readonly string[],
+  units: Units,
   cost: Cost,
   what: string,
   least: 0 | 1,
@@ -187,7 +244,7 @@ function checkedCost<Missing>(
   // A copy reads each getter once, so that the charge is the value that was checked.
   const given = isPlain(cost) ? { ...cost } : cost
   const fault = wrongCost(units, given, { least })
-  if (fault === undefined) return vectorOf(units, given, missing)
+  if (fault === undefined) return vectorOf(unitNames({ units }), given, missing)
   const { unit, message } = fault
   throw new QuotaError('invalid_cost', `${unit === undefined ? what : `${what}.${unit}`}: ${message}`)
 }
@@ -291,7 +348,15 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     const message = `subject: unknown key ${noSuchName(unknown, names, 'one key for each of')}`
     throw new QuotaError('invalid_subject', message)
   }
-  for (const name of names) checkSubjectKey(Object.hasOwn(keys, name) ? keys[name] : undefined, `subject.${name}`)
+  let isSome = false
+  for (const name of names) {
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+    if (key === null) continue
+    checkSubjectKey(key, `subject.${name}`)
+    isSome = true
+  }
+  if (isSome) return
+  throw new QuotaError('invalid_subject', `subject: expected a key for at least one of ${names.join(', ')}`)
 }
 
 /** Makes nonces, which identify the holders of a reservation id. They are unique across processes. */

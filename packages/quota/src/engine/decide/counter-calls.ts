@@ -12,6 +12,7 @@ import type {
 } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
+import type { RequestTerms } from '../settings/compiled-settings.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable } from './store-call.ts'
@@ -59,21 +60,21 @@ export class CounterCalls {
   }
 
   /** Returns a subject's quotas, if they are cached or their store is synchronous. */
-  cachedQuotas(subject: Subject, plan: string | undefined): Quotas | undefined {
+  cachedQuotas(subject: Subject, terms: RequestTerms): Quotas | undefined {
     try {
-      return this.#deps.live.cached(subject, plan)
+      return this.#deps.live.cached(subject, terms)
     } catch (error) {
       throw unavailable(error, 'the settings store')
     }
   }
 
   /** Returns a subject's quotas. @param startedAt see {@link ready} */
-  *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<Quotas> {
+  *quotasOf(subject: Subject, terms: RequestTerms, startedAt: number): Task<Quotas> {
     const { live } = this.#deps
-    const cached = this.cachedQuotas(subject, plan)
+    const cached = this.cachedQuotas(subject, terms)
     if (cached !== undefined) return cached
     const settings = yield* this.call(() => live.fetch(subject), 'the settings store', startedAt)
-    return live.quotasOf(settings, plan, subject)
+    return live.quotasOf(settings, terms, subject)
   }
 
   /** {@link read} for synchronous counters. */
@@ -136,14 +137,14 @@ export class CounterCalls {
    * @param request makes the request of each attempt
    */
   *holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }>(
-    { subject, plan }: { readonly subject: Subject; readonly plan?: string | undefined },
+    of: RequestTerms & { readonly subject: Subject },
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
   ): Task<Exchange<Q, A>> {
     const { live, periods, sync, settingsSync } = this.#deps
     for (let tries = 1; ; tries++) {
       const startedAt = yield* this.ready()
-      const sent = request(yield* this.quotasOf(subject, plan, startedAt))
+      const sent = request(yield* this.quotasOf(of.subject, of, startedAt))
       const reply = yield* this.holds((holds) => call(holds, sent))
       if (reply.outcome !== 'stale') return { request: sent, reply }
       if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))

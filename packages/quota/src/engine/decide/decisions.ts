@@ -1,24 +1,18 @@
-import {
-  admits,
-  applying,
-  type DecisionFrame,
-  type Demand,
-  type ShownLimit,
-  windowStatus,
-} from '../../decision/decide.ts'
-import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
-import { admitted, Peeked, refused } from '../../decision/outcome.ts'
-import { categoryOf } from '../../policy/cells.ts'
+import { admits, type DecisionFrame, type Demand, limitStatuses } from '../../decision/decide.ts'
+import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
+import { admitted, Peeked, refused, refusedBlocked } from '../../decision/outcome.ts'
+import { ALL, placedLimits } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
-import type { ReadReply, ReadRequest, SettleRequest } from '../../store/quota-store.ts'
+import type { ReadReply, ReadRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { HeldWindowStatus, QuotaStatus } from '../requests.ts'
+import type { HeldLimitStatus, QuotaStatus } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
 import type { NearLimits } from './near-limits.ts'
+import type { Owed } from './owed.ts'
 import type { Reports } from './reports.ts'
 import type { Replied, StoreFailure } from './takes.ts'
 
@@ -29,8 +23,7 @@ export interface DecisionsDeps {
   readonly near: NearLimits
   readonly fallback: Fallback
   readonly clock: Clock
-  /** Charges the store for what was spent during an outage. Never throws. */
-  readonly post: (posting: Omit<SettleRequest, 'id'>) => void
+  readonly owed: Owed
 }
 
 /** A reply with counters, and the request with its periods. */
@@ -53,12 +46,15 @@ export class Decisions {
    * @param isFinal whether the charge can't be settled
    */
   of(demand: TakeDemand, reply: Replied, isFinal = true): Decision {
-    const { frames, reports, near, fallback, post } = this.#deps
+    const { frames, reports, near, fallback, owed } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
-    const frame = frames[categoryOf(demand.set)]!
+    const frame = frames[demand.set]!
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
-    if (fallback.remembers) for (const posting of fallback.seen(demand, reply)) post(posting)
+    if (fallback.remembers) {
+      fallback.seen(demand, reply)
+      if (fallback.owes) owed.pay()
+    }
     reports.decided(decision, demand, demand.startedAtMs)
     if (decision.allowed && isFinal) near.charged(decision, demand.costs)
     return decision
@@ -66,31 +62,48 @@ export class Decisions {
 
   /** Returns the failure policy's admission. @throws {QuotaError} `quota_unavailable` */
   withoutStore(demand: TakeDemand, failure: StoreFailure): FallbackAdmission {
-    return this.#deps.fallback.admit(demand, failure)
+    const { fallback, owed } = this.#deps
+    const admission = fallback.admit(demand, failure)
+    owed.spentBy(demand)
+    return admission
   }
 
   /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
-    return admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'free')
+    return admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'free')
+  }
+
+  /** Refuses a request of a blocked subject, without reading counters; `undefined`: it isn't blocked. */
+  blocked(demand: TakeDemand): RefusedDecision | undefined {
+    if (demand.quotas.blocked === undefined || !demand.hasSubjectSettings) return undefined
+    const { clock, frames } = this.#deps
+    return refusedBlocked(demand, clock.now(), frames[demand.set]!)
+  }
+
+  /** Like {@link blocked}, and reports the decision to listeners. */
+  refuseBlocked(demand: TakeDemand): RefusedDecision | undefined {
+    const decision = this.blocked(demand)
+    if (decision !== undefined) this.#deps.reports.refused(decision, demand.startedAtMs)
+    return decision
   }
 
   /** Returns the decision of a charge that the counters include. */
   charged(
-    of: Pick<Demand, 'subject' | 'set' | 'operation' | 'plan' | 'costs'>,
+    of: Pick<Demand, 'subject' | 'set' | 'operation' | 'plan' | 'numbers' | 'costs'>,
     quotas: Quotas,
     read: Read,
   ): AdmittedDecision {
     const { live, frames } = this.#deps
     const { periods } = read.request
     const demand = { ...of, quotas, periods, settingsVersion: live.compiled.settings.version }
-    return admitted(demand, read.reply, frames[categoryOf(of.set)]!, 'store')
+    return admitted(demand, read.reply, frames[of.set]!, 'store')
   }
 
   /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#deps.frames[categoryOf(demand.set)]!
+    const frame = this.#deps.frames[demand.set]!
     const reading = new Peeked(now, states)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
@@ -107,24 +120,23 @@ export class Decisions {
     holds: readonly HoldRecord[],
   ): QuotaStatus {
     const { frames, live } = this.#deps
-    const entries = frames.map((frame) => {
-      const limits = applying(frame, quotas)
-      const windows = limits.map((limit) => windowStatus(frame, { quotas, periods }, { now, states }, limit))
-      return [frame.category, holds.length === 0 ? windows : withHeld(windows, limits, holds)] as const
-    })
+    const frame = frames[ALL]!
+    const statuses = limitStatuses(frame, { quotas, periods }, { now, states })
     const settingsVersion = live.compiled.settings.version
-    return { subject, now, settingsVersion, windows: Object.fromEntries(entries) }
+    const limits = holds.length === 0 ? statuses : withHeld(statuses, frame, holds)
+    return { subject, now, settingsVersion, limits: Object.fromEntries(limits.map((limit) => [limit.name, limit])) }
   }
 }
 
-/** Adds what open holds have in these windows, in the layers of their owner. @param limits of the windows */
+/** Adds what open holds have in these limits, in the layers of their owner. */
 function withHeld(
-  windows: readonly HeldWindowStatus[],
-  limits: readonly ShownLimit[],
+  statuses: readonly HeldLimitStatus[],
+  { policy }: DecisionFrame,
   holds: readonly HoldRecord[],
-): readonly HeldWindowStatus[] {
-  return windows.map((status, index) => {
-    const { at } = limits[index]!
+): readonly HeldLimitStatus[] {
+  const { positions } = placedLimits(policy)
+  return statuses.map((status) => {
+    const at = positions.get(status.name)!
     const isSame = (startedAt: number): boolean => status.kind === 'concurrency' || startedAt === status.startedAt
     const amounts = holds.map(({ charged }) => (isSame(charged[2 * at]!) ? charged[2 * at + 1]! : 0))
     const held = Math.min(

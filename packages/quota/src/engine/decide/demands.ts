@@ -1,5 +1,6 @@
 import type { Demand } from '../../decision/decide.ts'
 import type { Quotas } from '../../policy/limits.ts'
+import type { LimitNumbers } from '../../policy/policy.ts'
 import { countedSubject } from '../../policy/subject-key.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { TakeRequest } from '../../store/quota-store.ts'
@@ -8,7 +9,7 @@ import type { QuotaRequest } from '../requests.ts'
 import type { CompiledOperation } from '../settings/compiled-settings.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { costOf, type ReservationKey } from './check.ts'
+import type { RequestCheck, ReservationKey } from './check.ts'
 
 /** A request for stores. The same object serves until its decision is shown. */
 export interface TakeDemand extends Demand, TakeRequest {
@@ -27,16 +28,15 @@ export interface TakeDemand extends Demand, TakeRequest {
 export class Demands {
   readonly #live: LiveSettings
   readonly #periods: LivePeriods
-  readonly #units: readonly string[]
+  readonly #check: Pick<RequestCheck, 'cost' | 'numbers'>
 
-  /** @param units of the policy */
-  constructor(live: LiveSettings, periods: LivePeriods, units: readonly string[]) {
+  constructor(live: LiveSettings, periods: LivePeriods, check: Pick<RequestCheck, 'cost' | 'numbers'>) {
     this.#live = live
-    this.#units = units
+    this.#check = check
     this.#periods = periods
   }
 
-  /** @throws {QuotaError} `invalid_cost` */
+  /** @throws {QuotaError} `invalid_cost`, `invalid_request` */
   of(
     request: QuotaRequest,
     { name, set, costs }: CompiledOperation,
@@ -44,13 +44,14 @@ export class Demands {
     startedAtMs: number | undefined,
   ): TakeDemand {
     const { subject, plan } = request
-    const price = costOf(this.#units, request, costs)
-    return this.#made(countedSubject(subject), name, set, price, plan, id, hold, startedAtMs)
+    const price = this.#check.cost(request, costs)
+    const numbers = this.#check.numbers(request.limits)
+    return this.#made(countedSubject(subject), name, set, price, plan, numbers, id, hold, startedAtMs)
   }
 
   /** Returns another demand of the same operation, with the current settings. */
-  more({ subject, operation, set, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
-    return this.#made(subject, operation, set, costs, plan, undefined, undefined, undefined)
+  more({ subject, operation, set, plan, numbers }: TakeDemand, costs: readonly number[]): TakeDemand {
+    return this.#made(subject, operation, set, costs, plan, numbers, undefined, undefined, undefined)
   }
 
   #made(
@@ -59,6 +60,7 @@ export class Demands {
     set: number,
     price: readonly number[],
     plan: string | undefined,
+    numbers: LimitNumbers | undefined,
     id: TakeDemand['id'],
     hold: TakeDemand['hold'],
     startedAtMs: number | undefined,
@@ -67,7 +69,7 @@ export class Demands {
     let cached: Quotas | undefined
     let settingsError: unknown
     try {
-      cached = live.cached(subject, plan)
+      cached = live.cached(subject, { plan, numbers })
     } catch (error) {
       settingsError = error
     }
@@ -79,6 +81,7 @@ export class Demands {
       set,
       costs: quotas.slotless?.includes(set) === true ? slotless(price) : price,
       plan,
+      numbers,
       quotas,
       periods: this.#periods.of(quotas),
       settingsVersion: live.compiled.settings.version,

@@ -1,7 +1,7 @@
 import type { DecisionFrame, Demand, Reading } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { admitted } from '../../decision/outcome.ts'
-import { categoryOf, type PlacedLimits, placedLimits } from '../../policy/cells.ts'
+import { type PlacedLimits, placedLimits } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
@@ -13,6 +13,7 @@ import { cameBack } from '../../windows/refill.ts'
 import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
+import { failurePolicyOf } from './outages.ts'
 import type { Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
 import type { StoreFailure } from './takes.ts'
@@ -35,7 +36,7 @@ export interface FallbackDeps {
 /** Applies the failure policy while a store is unavailable. */
 export class Fallback {
   readonly #deps: FallbackDeps
-  /** Present only if some category decides locally. */
+  /** Present only if some operation decides locally. */
   readonly #shares: LocalShares | undefined
 
   constructor(deps: FallbackDeps) {
@@ -49,24 +50,30 @@ export class Fallback {
     return this.#shares !== undefined
   }
 
-  /**
-   * Remembers a reply of the store. Returns what was spent during the outage, which the store must now be charged for.
-   */
-  seen(demand: TakeDemand, reply: TakeReply): readonly Omit<SettleRequest, 'id'>[] {
-    if (this.#shares === undefined) return NOTHING
-    this.#shares.see(demand, reply)
-    return this.#shares.takePostings().map((posting) => ({ ...posting, as: 'committed' }))
+  /** Remembers a reply of the store. */
+  seen(demand: TakeDemand, reply: TakeReply): void {
+    this.#shares?.see(demand, reply)
+  }
+
+  /** Whether the store must be charged for something that was spent without it. */
+  get owes(): boolean {
+    return this.#shares?.owes === true
+  }
+
+  /** Returns what to charge for that, once. */
+  takePostings(): readonly Omit<SettleRequest, 'id'>[] {
+    return (this.#shares?.takePostings() ?? []).map((posting) => ({ ...posting, as: 'committed' }))
   }
 
   /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
   admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
     const { policy, frames, failurePolicy, clock, reports } = this.#deps
-    const what = failurePolicy[policy.categories[categoryOf(demand.set)]!] ?? 'closed'
+    const what = failurePolicyOf(policy.operations, failurePolicy, demand.operation) ?? 'closed'
     const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
     const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[categoryOf(demand.set)]!, 'fallback')
+    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'fallback')
     return { decision, refund: (amounts) => refund?.(amounts) }
   }
 
@@ -76,8 +83,6 @@ export class Fallback {
     return this.#shares?.spend(demand, expectedProcesses)
   }
 }
-
-const NOTHING: readonly Omit<SettleRequest, 'id'>[] = []
 
 /** The most rows remembered. The least recently seen ones are dropped and then have no share. */
 const MAX_SEEN = 10_000
@@ -154,7 +159,7 @@ export class LocalShares {
   /** By the windows to charge. */
   #postings = new Map<string, Posting>()
 
-  constructor({ schema, layout }: PlacedLimits, clock: Clock) {
+  constructor({ schema, layout }: Pick<PlacedLimits, 'schema' | 'layout'>, clock: Clock) {
     this.#layout = layout
     this.#schema = schema
     this.#clock = clock
@@ -213,6 +218,10 @@ export class LocalShares {
       for (const [w, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[w]!, refunds[unit]!)
       return undefined
     }
+  }
+
+  get owes(): boolean {
+    return this.#postings.size > 0
   }
 
   /** Returns what was spent since the last call, for the store. It is posted at most once, even if it gets lost. */

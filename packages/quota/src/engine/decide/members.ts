@@ -5,7 +5,7 @@ import { unknownKey } from '../../options/faults.ts'
 import { refusedOptions } from '../../options/options-parser.ts'
 
 /** The members of a request. */
-export const MEMBERS = ['subject', 'operation', 'cost', 'plan', 'signal', 'id', 'ttlMs'] as const
+export const MEMBERS = ['subject', 'operation', 'cost', 'plan', 'limits', 'signal', 'id', 'ttlMs'] as const
 
 const THE_COST = 'use `cost`'
 const THE_SUBJECT = 'use `subject`'

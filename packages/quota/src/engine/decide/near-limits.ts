@@ -1,11 +1,11 @@
-import type { AdmittedDecision, Decision, UncountedWindow, WindowStatus } from '../../decision/decision.ts'
-import type { Policy } from '../../policy/policy.ts'
+import type { AdmittedDecision, Decision, LimitStatus, UncountedLimit } from '../../decision/decision.ts'
+import { listedLimits } from '../../decision/listed.ts'
+import type { LimitNumbers, Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
 import { hundredths } from '../../policy/values.ts'
 import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
-import { SLOTS } from '../../windows/units.ts'
 import type { Events } from '../events.ts'
 import { runAsync, type Task } from './task.ts'
 
@@ -27,6 +27,7 @@ export interface ChargeOf {
   readonly set: number
   readonly operation: string
   readonly plan?: string | undefined
+  readonly numbers?: LimitNumbers | undefined
 }
 
 /** A reservation of this process whose cost isn't final. */
@@ -34,8 +35,8 @@ export interface OpenCharge {
   readonly of: ChargeOf
   /** When its hold expires, in epoch milliseconds; `undefined`: it isn't a hold. */
   endsAt: number | undefined
-  /** The limits that it counts in. */
-  readonly keys: Set<string>
+  /** The limits that it counts in, by key. */
+  readonly cells: Map<string, Cell>
 }
 
 /** A limit with open charges. */
@@ -55,7 +56,6 @@ interface Cell {
 export class NearLimits {
   readonly #deps: NearLimitsDeps
   readonly #units: readonly string[]
-  readonly #shared: ReadonlySet<string>
   readonly #cells = new Map<string, Cell>()
   /** Charges of holds by nonce, because any handle of a hold can settle it. */
   readonly #holds = new Map<string, OpenCharge>()
@@ -63,29 +63,40 @@ export class NearLimits {
   constructor(deps: NearLimitsDeps) {
     this.#deps = deps
     this.#units = unitNames(deps.policy)
-    this.#shared = new Set(deps.policy.layers.filter(({ shared }) => shared).map(({ name }) => name))
   }
 
   get #isHeard(): boolean {
     return this.#deps.events.hasListeners('nearLimit')
   }
 
-  /** Handles a charge that is final. @param costs of the charge, one per unit and the slots */
-  charged(decision: AdmittedDecision, costs: readonly number[]): void {
-    if (!this.#isHeard) return
-    for (const window of decision.windows.filter(isCounted)) {
-      const crossed = this.#crossed(window, this.#chargedIn(window, costs))
-      const cell = this.#cells.size === 0 ? undefined : this.#cells.get(this.#key(decision.subject, window))
-      if (cell === undefined || isSlots(window)) this.#emit(decision, window, crossed)
-      else {
-        for (const threshold of crossed) cell.waiting.set(threshold, decision)
-        this.#resolve(cell, window, cell.open, decision.now)
-      }
+  /**
+   * Handles a charge.
+   *
+   * @param costs one per unit and the slots
+   * @param open the reservation that it belongs to; `undefined`: it is final
+   */
+  charged(decision: AdmittedDecision, costs: readonly number[], open?: OpenCharge): void {
+    if (open === undefined && !this.#isHeard) return
+    for (const limit of listedLimits(decision.limits)) {
+      const amount = (isSlots(limit) ? costs.at(-1) : costs[this.#units.indexOf(limit.unit)]) ?? 0
+      if (limit.used !== null && amount > 0) this.#count(decision, limit, amount, open)
     }
   }
 
+  #count(decision: AdmittedDecision, limit: LimitStatus, amount: number, open: OpenCharge | undefined): void {
+    const crossed = this.#crossed(limit, amount)
+    const cell = this.#cellOf(decision.subject, limit, open)
+    if (cell === undefined) {
+      this.#emit(decision, limit, crossed)
+      return
+    }
+    if (open !== undefined) cell.open.set(open, amount + (cell.open.get(open) ?? 0))
+    for (const threshold of crossed) cell.waiting.set(threshold, decision)
+    this.#resolve(cell, limit, decision.now)
+  }
+
   /**
-   * Handles a charge that isn't final.
+   * Handles a reservation.
    *
    * @param hold its nonce and when it expires, if it is one
    * @returns what to settle; `undefined` while there is no listener
@@ -97,9 +108,9 @@ export class NearLimits {
     hold?: { readonly nonce: string; readonly endsAt: number },
   ): OpenCharge | undefined {
     if (!this.#isHeard) return undefined
-    const charge = { of, endsAt: hold?.endsAt, keys: new Set<string>() }
+    const charge = { of, endsAt: hold?.endsAt, cells: new Map<string, Cell>() }
     if (hold !== undefined) put(this.#holds, hold.nonce, charge)
-    this.grown(charge, decision, costs)
+    this.charged(decision, costs, charge)
     return charge
   }
 
@@ -108,41 +119,19 @@ export class NearLimits {
     return this.#holds.get(nonce)
   }
 
-  /** Handles an addition to a charge that isn't final. */
-  grown(charge: OpenCharge, decision: AdmittedDecision, costs: readonly number[]): void {
-    for (const window of decision.windows.filter(isCounted)) {
-      const charged = this.#chargedIn(window, costs)
-      const crossed = this.#crossed(window, charged)
-      // A slot is taken until the work ends, whatever it costs.
-      if (isSlots(window)) this.#emit(decision, window, crossed)
-      else if (charged > 0 && window.limit !== 'unlimited') {
-        const key = this.#key(decision.subject, window)
-        const cell = this.#cellOf(key)
-        charge.keys.add(key)
-        cell.open.set(charge, charged + (cell.open.get(charge) ?? 0))
-        for (const threshold of crossed) cell.waiting.set(threshold, decision)
-      }
-    }
-  }
-
-  /**
-   * Handles the end of a charge, when the store has settled it.
-   *
-   * @param more the limits after a charge above the reserved amount, if there was one
-   */
-  settled(charge: OpenCharge, more?: { readonly decision: AdmittedDecision; readonly costs: readonly number[] }): void {
-    const cells = [...charge.keys].map((key) => this.#cells.get(key))
-    for (const cell of cells) cell?.open.delete(charge)
-    if (more !== undefined) this.charged(more.decision, more.costs)
-    if (cells.some((cell) => cell !== undefined && cell.waiting.size > 0)) this.#start(this.#checked(charge))
-    else this.#forget(charge, () => true)
-  }
-
   /** Handles the end of a hold. @returns its charge, to settle, if this process reserved it */
   ended(nonce: string): OpenCharge | undefined {
     const charge = this.#holds.get(nonce)
     this.#holds.delete(nonce)
     return charge
+  }
+
+  /** Handles the end of a charge, when the store has settled it. */
+  settled(charge: OpenCharge): void {
+    const cells = [...charge.cells.values()]
+    for (const { open } of cells) open.delete(charge)
+    if (cells.some(({ waiting }) => waiting.size > 0)) this.#start(this.#checked(charge))
+    else this.#forget(charge)
   }
 
   /** Handles the commit of a hold that another process reserved. @param costs what stays charged */
@@ -156,18 +145,17 @@ export class NearLimits {
 
   /** Reads the limits of a settled charge, and decides about the crossings that wait there. */
   *#checked(charge: OpenCharge): Task<void> {
-    const cells = [...charge.keys].map((key) => [key, this.#cells.get(key)] as const)
     // The count may include any charge that is open now or when the reply arrives.
-    const before = new Map(cells.map(([key, cell]) => [key, new Map(cell?.open)]))
-    const decision = yield* this.#deps.read(charge.of, [])
-    const current = new Set<string>()
-    for (const window of decision.windows.filter(isCounted)) {
-      const key = this.#key(decision.subject, window)
-      const cell = this.#cells.get(key)
-      current.add(key)
-      if (cell !== undefined) this.#resolve(cell, window, [...(before.get(key) ?? []), ...cell.open], decision.now)
+    const before = new Map([...charge.cells].map(([key, { open }]) => [key, [...open]]))
+    const { limits, subject, now } = yield* this.#deps.read(charge.of, [])
+    const current = new Map(listedLimits(limits).map((limit) => [this.#key(subject, limit), limit]))
+    for (const [key, cell] of charge.cells) {
+      const limit = current.get(key)
+      // Its window is over.
+      if (limit === undefined || limit.used === null) cell.waiting.clear()
+      else this.#resolve(cell, limit, now, before.get(key))
     }
-    this.#forget(charge, (key, cell) => cell.waiting.size === 0 || !current.has(key))
+    this.#forget(charge)
   }
 
   /** Whatever fails, later charges decide about the crossings that wait. */
@@ -175,66 +163,57 @@ export class NearLimits {
     runAsync(task).catch(() => undefined)
   }
 
-  /** Decides about the crossings that wait at a limit. @param open charges that its count may include */
-  #resolve(cell: Cell, window: WindowStatus, open: Iterable<readonly [OpenCharge, number]>, now: number): void {
+  /** Decides about the crossings that wait at a limit. @param before charges that its count may include, too */
+  #resolve(cell: Cell, limit: LimitStatus, now: number, before: readonly (readonly [OpenCharge, number])[] = []): void {
     if (cell.waiting.size === 0) return
-    const isOpen = ({ endsAt }: OpenCharge): boolean => (endsAt ?? Number.POSITIVE_INFINITY) > now
-    const amounts = [...new Map(open)].map(([charge, amount]) => (isOpen(charge) ? amount : 0))
-    const final = window.used - amounts.reduce((sum, amount) => sum + amount, 0)
+    const open = [...new Map([...before, ...cell.open])].filter(([{ endsAt }]) => endsAt === undefined || endsAt > now)
+    const final = open.reduce((used, [, amount]) => used - amount, limit.used)
     for (const [threshold, decision] of cell.waiting) {
-      const isOver = !isNear(window, window.used, threshold)
-      if (!isOver && !isNear(window, final, threshold)) continue
+      const isOver = !isNear(limit, limit.used, threshold)
+      if (!isOver && !isNear(limit, final, threshold)) continue
       cell.waiting.delete(threshold)
-      if (!isOver) this.#emit(decision, window, [threshold])
+      if (!isOver) this.#emit(decision, limit, [threshold])
     }
   }
 
-  #emit(decision: Decision, window: WindowStatus, thresholds: readonly Threshold[]): void {
+  #emit(decision: Decision, limit: LimitStatus, thresholds: readonly Threshold[]): void {
     const { subject } = decision
-    for (const threshold of thresholds) this.#deps.events.emit('nearLimit', { subject, decision, window, threshold })
+    for (const threshold of thresholds) this.#deps.events.emit('nearLimit', { subject, decision, limit, threshold })
   }
 
   /** Returns the thresholds that a charge took a limit across. */
-  #crossed(window: WindowStatus, charged: number): readonly Threshold[] {
+  #crossed(limit: LimitStatus, charged: number): readonly Threshold[] {
     // The count stops at this value, which is above any limit. Its value before the charge is unknown.
-    if (charged === 0 || window.used === MAX_USED) return []
-    const unit = this.#unitOf(window)
-    return this.#deps
-      .thresholds()
-      .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)
-      .filter(
-        (threshold) => isNear(window, window.used, threshold) && !isNear(window, window.used - charged, threshold),
-      )
+    if (limit.used === MAX_USED) return []
+    return this.#deps.thresholds().filter((threshold) => {
+      const isOfUnit = threshold.unit === undefined || threshold.unit === limit.unit
+      return isOfUnit && isNear(limit, limit.used, threshold) && !isNear(limit, limit.used - charged, threshold)
+    })
   }
 
-  #chargedIn(window: WindowStatus, costs: readonly number[]): number {
-    return (isSlots(window) ? costs.at(-1) : costs[this.#units.indexOf(this.#unitOf(window))]) ?? 0
-  }
-
-  #unitOf(window: WindowStatus): string {
-    return window.unit ?? (isSlots(window) ? SLOTS : this.#units[0]!)
-  }
-
-  /** Names a limit's current count. A bucket's count never starts again. */
-  #key(subject: Subject, { layer, category, window, kind, startedAt }: WindowStatus): string {
-    const own = typeof subject === 'string' ? subject : subject[layer]
-    return JSON.stringify([layer, this.#shared.has(layer) ? '' : own, category, window, kind === 'bucket' || startedAt])
-  }
-
-  #cellOf(key: string): Cell {
+  /** Returns the limit's cell, if it has open charges. @param open begins to have the cell */
+  #cellOf(subject: Subject, limit: LimitStatus, open: OpenCharge | undefined): Cell | undefined {
+    // A slot is taken until the work ends, whatever it costs.
+    if (isSlots(limit) || limit.limit === 'unlimited') return undefined
+    if (open === undefined && this.#cells.size === 0) return undefined
+    const key = this.#key(subject, limit)
     const known = this.#cells.get(key)
-    if (known !== undefined) return known
-    const cell: Cell = { open: new Map(), waiting: new Map() }
-    put(this.#cells, key, cell)
+    if (open === undefined) return known
+    const cell = known ?? { open: new Map(), waiting: new Map() }
+    if (known === undefined) put(this.#cells, key, cell)
+    open.cells.set(key, cell)
     return cell
   }
 
-  /** Removes limits of a charge that have no open charges any more. */
-  #forget({ keys }: OpenCharge, isDone: (key: string, cell: Cell) => boolean): void {
-    for (const key of keys) {
-      const cell = this.#cells.get(key)
-      if (cell?.open.size === 0 && isDone(key, cell)) this.#cells.delete(key)
-    }
+  /** Names a limit's current count. A bucket's count never starts again. */
+  #key(subject: Subject, { name, by, kind, startedAt }: LimitStatus | UncountedLimit): string {
+    const own = typeof subject === 'string' || by === undefined ? subject : subject[by]
+    return JSON.stringify([name, by === undefined ? '' : own, kind === 'bucket' || startedAt])
+  }
+
+  /** Removes the limits of a charge at which nothing is open or waits. */
+  #forget({ cells }: OpenCharge): void {
+    for (const [key, { open, waiting }] of cells) if (open.size + waiting.size === 0) this.#cells.delete(key)
   }
 }
 
@@ -247,16 +226,12 @@ function put<T>(map: Map<string, T>, key: string, value: T): void {
   }
 }
 
-function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
-  return window.used !== null
-}
-
-function isSlots({ kind }: WindowStatus): boolean {
+function isSlots({ kind }: LimitStatus | UncountedLimit): boolean {
   return kind === 'concurrency'
 }
 
 /** Whether a count is near the limit, or for a bucket near what it holds. */
-function isNear({ limit: perTime, burst: limit = perTime }: WindowStatus, used: number, threshold: Threshold): boolean {
+function isNear({ limit: perTime, burst: limit = perTime }: LimitStatus, used: number, threshold: Threshold): boolean {
   if (limit === 'unlimited') return false
   return 'left' in threshold ? limit - used <= threshold.left : used * 100 >= limit * hundredths(threshold.share)!
 }

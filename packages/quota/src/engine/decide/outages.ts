@@ -3,6 +3,7 @@ import { errorText } from '../../errors/reason.ts'
 import { plain } from '../../errors/shown.ts'
 import type { QuotaLogger } from '../../options/logger.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { ownOf } from '../../policy/values.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { FailurePolicy } from '../options.ts'
 
@@ -114,11 +115,21 @@ function requests(count: number): string {
 }
 
 /** Returns what callers get while the store is unavailable. */
-function consequenceOf({ categories }: Policy, failurePolicy: OutagesDeps['failurePolicy']): string {
-  const got = categories.map((category) => CONSEQUENCES[kindOf(failurePolicy[category])])
+function consequenceOf({ operations }: Policy, failurePolicy: OutagesDeps['failurePolicy']): string {
+  const names = Object.keys(operations)
+  const got = names.map((name) => CONSEQUENCES[kindOf(failurePolicyOf(operations, failurePolicy, name))])
   const isSame = got.every((each) => each === got[0])
   if (isSame) return `Requests ${got[0]} until it answers.`
-  return `Until it answers, requests of ${categories.map((category, at) => `"${category}" ${got[at]}`).join(', of ')}.`
+  return `Until it answers, requests of ${names.map((name, at) => `"${name}" ${got[at]}`).join(', of ')}.`
+}
+
+/** Returns the failure policy of an operation: its own, or its category's. */
+export function failurePolicyOf(
+  operations: Policy['operations'],
+  failurePolicy: OutagesDeps['failurePolicy'],
+  name: string,
+): FailurePolicy | undefined {
+  return ownOf(failurePolicy, name) ?? ownOf(failurePolicy, operations[name]!.category ?? '')
 }
 
 const CONSEQUENCES = {

@@ -1,7 +1,5 @@
 import type { Demand } from '../../decision/decide.ts'
-import type { Decision } from '../../decision/decision.ts'
-import { categoryOf } from '../../policy/cells.ts'
-import type { Policy } from '../../policy/policy.ts'
+import type { Decision, RefusedDecision } from '../../decision/decision.ts'
 import type { Stopwatch } from '../../time/clock.ts'
 import type { DecisionTime, Events } from '../events.ts'
 import type { QuotaOverrun } from '../requests.ts'
@@ -9,7 +7,6 @@ import type { TakeDemand } from './demands.ts'
 import type { Outages } from './outages.ts'
 
 export interface ReportsDeps {
-  readonly policy: Policy
   readonly events: Events
   readonly stopwatch: Stopwatch
   readonly outages: Outages
@@ -17,13 +14,11 @@ export interface ReportsDeps {
 
 /** Reports the outcome of requests to listeners. */
 export class Reports {
-  readonly #policy: Policy
   readonly #events: Events
   readonly #stopwatch: Stopwatch
   readonly #outages: Outages
 
-  constructor({ policy, events, stopwatch, outages }: ReportsDeps) {
-    this.#policy = policy
+  constructor({ events, stopwatch, outages }: ReportsDeps) {
     this.#events = events
     this.#stopwatch = stopwatch
     this.#outages = outages
@@ -34,33 +29,36 @@ export class Reports {
     return this.#events.hasTimeListeners ? this.#stopwatch() : undefined
   }
 
-  decided(decision: Decision, demand: Pick<Demand, 'set'>, startedAtMs: number | undefined): void {
+  decided(decision: Decision, demand: Pick<Demand, 'operation'>, startedAtMs: number | undefined): void {
     if (this.#outages.isOpen) this.#outages.answered()
     if (!this.#events.hasDecisionListeners) return
-    this.#time(demand.set, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
+    this.#time(demand.operation, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
     if (decision.allowed) this.#events.emit('admitted', decision)
     else this.#events.emit('refused', decision)
     if (this.#events.hasListeners('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
+  }
+
+  /** Reports a refusal without a store. */
+  refused(decision: RefusedDecision, startedAtMs: number | undefined): void {
+    if (!this.#events.hasDecisionListeners) return
+    this.#time(decision.operation, startedAtMs, 'refused', false)
+    this.#events.emit('refused', decision)
   }
 
   overrun(overrun: QuotaOverrun): void {
     this.#events.emit('overrun', overrun)
   }
 
-  degraded({ set, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
-    this.#time(set, startedAtMs, 'degraded', allowed)
+  degraded({ operation, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
+    this.#time(operation, startedAtMs, 'degraded', allowed)
     if (!this.#events.hasListeners('degraded')) this.#outages.failed(error, allowed)
-    else this.#events.emit('degraded', { category: this.#categoryOf(set), allowed, error })
+    else this.#events.emit('degraded', { operation, allowed, error })
   }
 
-  #categoryOf(set: number): string {
-    return this.#policy.categories[categoryOf(set)]!
-  }
-
-  #time(set: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
+  #time(operation: string, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
     // A listener that was added during the request isn't called.
     if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
-    this.#events.emit('decided', { category: this.#categoryOf(set), outcome, allowed, durationMs })
+    this.#events.emit('decided', { operation, outcome, allowed, durationMs })
   }
 }

@@ -27,7 +27,7 @@ export type Replied = TakeReply | StoreFailure
 export interface Purpose<R, T> {
   /** Makes the demand with the current settings, so call it after they were read. Throws for an invalid request. */
   demand(request: R): TakeDemand
-  /** Returns the result if no store needs to be called. */
+  /** Returns the result if the counters needn't be called. `undefined` also while that isn't known. */
   free(demand: TakeDemand): T | undefined
   /** Makes the result. @param demand with the settings and periods that decided it */
   of(demand: TakeDemand, reply: Replied): T
@@ -133,7 +133,11 @@ export class Takes {
     let reply: Replied
     do {
       try {
-        if (!demand.hasSubjectSettings) demand = await this.#withSubjectSettings(demand, attempts)
+        if (!demand.hasSubjectSettings) {
+          demand = await this.#withSubjectSettings(demand, attempts)
+          const known = purpose.free(demand)
+          if (known !== undefined) return known
+        }
         reply = sync ? (counters.take(demand) as TakeReply) : await this.#reply(demand, attempts)
         if (reply.outcome === 'stale') demand = await this.#caughtUp(demand, reply, attempts)
         else periods.advanceTo(reply.now)
@@ -152,12 +156,12 @@ export class Takes {
 
   async #withSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
     const { live, settings, demands } = this.#deps
-    const { subject, plan } = demand
+    const { subject } = demand
     attempts.waitsForSettings = true
     if (demand.settingsError !== undefined) throw demand.settingsError
     const quotas =
-      live.cached(subject, plan) ??
-      live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), plan, subject)
+      live.cached(subject, demand) ??
+      live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), demand, subject)
     attempts.waitsForSettings = false
     return demands.withQuotas(demand, quotas)
   }

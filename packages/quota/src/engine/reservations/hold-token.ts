@@ -1,5 +1,8 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import { kindOf } from '../../errors/shown.ts'
+import { isObject } from '../../options/checks.ts'
+import type { LimitNumber, LimitNumbers } from '../../policy/policy.ts'
+import { isLimit } from '../../policy/values.ts'
 import type { Subject } from '../../store/schema.ts'
 
 /** The contents of a hold's token. */
@@ -7,6 +10,7 @@ export interface HoldName {
   readonly subject: Subject
   readonly operation: string
   readonly plan?: string | undefined
+  readonly numbers?: LimitNumbers | undefined
   readonly id: string
   readonly nonce: string
   readonly fingerprint: string
@@ -16,14 +20,14 @@ export interface HoldName {
 }
 
 /** The prefix of tokens, which includes the version. */
-const MARK = 'hold1.'
-/** The longest token accepted, in characters: two texts of 200 bytes per layer, and names. */
+const MARK = 'hold2.'
+/** The longest token accepted, in characters: two texts of 200 bytes per layer, names and numbers. */
 const MAX_TOKEN = 16_384
 
 /** Encodes a hold as text of `A-Z a-z 0-9 - _ .`. */
 export function holdToken(name: HoldName): string {
-  const { subject, operation, plan, id, nonce, fingerprint, slot, ttlMs } = name
-  const fields = [subject, operation, plan ?? null, id, nonce, fingerprint, slot, ttlMs]
+  const { subject, operation, plan, numbers, id, nonce, fingerprint, slot, ttlMs } = name
+  const fields = [subject, operation, plan ?? null, numbers ?? null, id, nonce, fingerprint, slot, ttlMs]
   return MARK + base64url(JSON.stringify(fields))
 }
 
@@ -46,20 +50,27 @@ function parsed(text: string): HoldName | undefined {
   } catch {
     return undefined
   }
-  if (!Array.isArray(fields) || fields.length !== 8) return undefined
-  const [subject, operation, plan, id, nonce, fingerprint, slot, ttlMs] = fields as readonly unknown[]
+  if (!Array.isArray(fields) || fields.length !== 9) return undefined
+  const [subject, operation, plan, numbers, id, nonce, fingerprint, slot, ttlMs] = fields as readonly unknown[]
   const texts = [operation, id, nonce, fingerprint]
   const isWhole =
     (typeof subject === 'string' || (typeof subject === 'object' && subject !== null)) &&
     texts.every((each) => typeof each === 'string') &&
     (plan === null || typeof plan === 'string') &&
+    (numbers === null || (isObject(numbers) && Object.values(numbers).every(isNumber))) &&
     typeof slot === 'boolean' &&
     Number.isSafeInteger(ttlMs)
   if (!isWhole) return undefined
   return {
     ...({ subject, operation, id, nonce, fingerprint, slot, ttlMs } as HoldName),
     plan: plan ?? undefined,
+    numbers: (numbers ?? undefined) as LimitNumbers | undefined,
   }
+}
+
+/** Whether a value can be the number of a limit, maybe with a burst. */
+function isNumber(value: unknown): value is LimitNumber {
+  return isLimit(value) || (isObject(value) && isLimit(value.limit) && Number.isSafeInteger(value.burst))
 }
 
 /** Returns a reference to an open hold for administrators. It contains only the parts of a token that aren't secret. */

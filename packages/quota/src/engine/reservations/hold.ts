@@ -1,8 +1,8 @@
-import { type DecisionFrame, type Demand, violationsOf } from '../../decision/decide.ts'
+import { type DecisionFrame, type Demand, refusalsOf } from '../../decision/decide.ts'
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import { categoryOf } from '../../policy/cells.ts'
+import type { LimitNumbers } from '../../policy/policy.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -27,7 +27,7 @@ export interface HoldDeps {
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
   readonly near: NearLimits
-  readonly freed: (set: number, subject: Subject) => void
+  readonly freed: (subject: Subject) => void
 }
 
 /** Identifies a hold and its subject. The token contains the same. */
@@ -37,6 +37,7 @@ export interface HoldIdentity extends HoldRef {
   readonly set: number
   readonly operation: string
   readonly plan?: string | undefined
+  readonly numbers?: LimitNumbers | undefined
   readonly slot: boolean
   /** The lifetime when it was reserved, in milliseconds. */
   readonly ttlMs: number
@@ -70,7 +71,7 @@ export class HoldHandle implements Settleable {
   }
 
   get #frame(): DecisionFrame {
-    return this.#deps.frames[categoryOf(this.#identity.set)]!
+    return this.#deps.frames[this.#identity.set]!
   }
 
   /** @throws {QuotaError} `invalid_cost` */
@@ -123,9 +124,9 @@ export class HoldHandle implements Settleable {
   }
 
   #freed(as: SettleAs, { outcome, reserved, charged }: SettleHoldReply): void {
-    const { set, subject, slot } = this.#identity
+    const { subject, slot } = this.#identity
     const isLess = as === 'cancelled' || slot || reserved.some((amount, unit) => charged[unit]! < amount)
-    if (outcome === 'settled' && isLess) this.#deps.freed(set, subject)
+    if (outcome === 'settled' && isLess) this.#deps.freed(subject)
   }
 
   /** @throws {QuotaError} `reservation_expired`; `invalid_cost` for more than a hold can have */
@@ -133,7 +134,7 @@ export class HoldHandle implements Settleable {
     const { outcome } = reply
     if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
     const demand = this.#demand(request, request.costs)
-    if (outcome === 'refused' && violationsOf(this.#frame, demand, reply).length === 0) {
+    if (outcome === 'refused' && refusalsOf(this.#frame, demand, reply).length === 0) {
       throw new QuotaError('invalid_cost', `add: a hold has at most ${MAX_USED} of each unit`)
     }
     const decision =
@@ -141,7 +142,7 @@ export class HoldHandle implements Settleable {
     const { reports, near } = this.#deps
     reports.decided(decision, demand, undefined)
     const charge = near.holdOf(request.id.nonce)
-    if (decision.allowed && charge !== undefined) near.grown(charge, decision, request.costs)
+    if (decision.allowed && charge !== undefined) near.charged(decision, request.costs, charge)
     return decision
   }
 
@@ -164,9 +165,8 @@ export class HoldHandle implements Settleable {
     const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
     // The commit that settled has already reported the charge, so a repeat doesn't.
     if (added === undefined) return result
-    const { category } = this.#frame
     if (reply.reserved.some((amount, unit) => reply.charged[unit]! + reply.uncharged[unit]! > amount)) {
-      this.#deps.reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
+      this.#deps.reports.overrun({ subject, operation, ...result, reserved: shown(reply.reserved) })
     }
     return result
   }
@@ -176,22 +176,22 @@ export class HoldHandle implements Settleable {
     const { near } = this.#deps
     const { added, states, charged } = reply
     const charge = near.ended(request.id.nonce)
-    let more: Parameters<NearLimits['settled']>[1]
-    if (states.length > 0 && added?.some((amount) => amount > 0) === true) {
+    const isMore = states.length > 0 && added?.some((amount) => amount > 0) === true
+    if (isMore) {
       const costs = [...added, 0]
-      more = { decision: admitted(this.#demand(request, costs), reply, this.#frame, 'store'), costs }
+      near.charged(admitted(this.#demand(request, costs), reply, this.#frame, 'store'), costs)
     }
-    if (charge !== undefined) near.settled(charge, more)
-    else if (more !== undefined) near.charged(more.decision, more.costs)
+    if (charge !== undefined) near.settled(charge)
     // The process that reserved it doesn't see the commit.
-    else if (added !== undefined && request.as === 'committed') near.committed(this.#identity, [...charged, 0])
+    else if (!isMore && added !== undefined && request.as === 'committed')
+      near.committed(this.#identity, [...charged, 0])
   }
 
   /** The additional charge, as a demand. */
   #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
-    const { subject, operation, set, plan } = this.#identity
+    const { subject, operation, set, plan, numbers } = this.#identity
     const settingsVersion = this.#deps.live.compiled.settings.version
-    return { subject, operation, set, plan, costs, quotas, periods, settingsVersion }
+    return { subject, operation, set, plan, numbers, costs, quotas, periods, settingsVersion }
   }
 
   #gone(outcome: HoldReply['outcome']): QuotaError {
@@ -204,8 +204,8 @@ export class HoldHandle implements Settleable {
   }
 }
 
-function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity): HoldName {
-  return { subject, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
+function nameOf({ subject, operation, plan, numbers, id, slot, ttlMs }: HoldIdentity): HoldName {
+  return { subject, operation, plan, numbers, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 
 /** The error of a commit above the reserved amount of a unit. */

@@ -89,8 +89,8 @@ export class Reservations {
 }
 
 /** The hold that a demand requests. */
-export function identityOf({ subject, set, operation, plan, id, hold, price }: TakeDemand): HoldIdentity {
-  return { subject, set, operation, plan, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
+export function identityOf({ subject, set, operation, plan, numbers, id, hold, price }: TakeDemand): HoldIdentity {
+  return { subject, set, operation, plan, numbers, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
 }
 
 /** Dependencies of charges. */
@@ -109,7 +109,7 @@ interface ChargeDeps {
    * @throws {QuotaError} `invalid_ttl`
    */
   readonly endWithoutStore: (ttlMs: number | undefined) => number
-  readonly freed: (set: number, subject: Subject) => void
+  readonly freed: (subject: Subject) => void
 }
 
 /**
@@ -176,7 +176,7 @@ class Charge implements Settleable {
       if (request !== undefined && sync) calls.settleSync(request)
       else if (request !== undefined) yield* calls.settle(request)
     }
-    if (isLess) this.#deps.freed(this.#demand.set, this.#demand.subject)
+    if (isLess) this.#deps.freed(this.#demand.subject)
     if (this.#open !== undefined) near.settled(this.#open)
     return { charged: amountOf(units, charged), uncharged: amountOf(units, uncharged) }
   }

@@ -1,7 +1,7 @@
-import { setOf, takesSlot } from '../../policy/cells.ts'
+import { placedLimits, takesSlot } from '../../policy/cells.ts'
 import { effectiveQuotas, type LimitInputs, planNames, type Quotas } from '../../policy/limits.ts'
-import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
-import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
+import type { LimitNumbers, OverrunPolicy, Policy } from '../../policy/policy.ts'
+import { type SubjectSettings, type VersionedSettings, WITHOUT_SETTINGS } from '../../policy/settings.ts'
 import { mapValues } from '../../policy/stored.ts'
 import { costsOf, noneOf, unitNames, vectorOf } from '../../policy/units.ts'
 import { ownOf } from '../../policy/values.ts'
@@ -35,13 +35,33 @@ export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
 interface CacheEntry {
   /** Whether some part of the settings has an end. */
   readonly ends: boolean
-  /** By the request's plan, and by what has ended. */
+  /** By the request's plan and limits, and by what has ended. */
   readonly quotas: Map<string, Quotas>
   /** By the settings in the next layer, or {@link NO_SETTINGS}. */
   readonly next: WeakMap<object, CacheEntry>
 }
 
 const NO_SETTINGS = {}
+/** Stands for the settings in a layer in which the subject has no key. */
+export const NO_KEY: SubjectSettings = { ...WITHOUT_SETTINGS, limits: {} }
+/** The most quotas cached for the same settings. */
+const MAX_QUOTAS = 1_000
+
+/** The part of a request that determines its limits, besides its subject. */
+export interface RequestTerms {
+  readonly plan?: string | undefined
+  readonly numbers?: LimitNumbers | undefined
+}
+
+/** Numbers as text. In another order they are computed once more. */
+function numbersText(numbers: LimitNumbers): string {
+  let text = ''
+  for (const name in numbers) {
+    const number = numbers[name]!
+    text += typeof number === 'object' ? ` ${name}=${number.limit}/${number.burst}` : ` ${name}=${number}`
+  }
+  return text
+}
 
 function emptyEntry(ends: boolean): CacheEntry {
   return { ends, quotas: new Map(), next: new WeakMap() }
@@ -53,7 +73,7 @@ export class CompiledSettings {
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** The only operation of a policy with one, which requests needn't name. */
   readonly only: CompiledOperation | undefined
-  /** Quotas of subjects without settings and without a plan. */
+  /** Quotas of subjects without settings, plan and limits of the request. */
   readonly defaults: Quotas
   readonly #terms: LimitInputs
   readonly #ownLayers: readonly string[]
@@ -72,7 +92,7 @@ export class CompiledSettings {
   }
 
   /**
-   * Returns quotas for a subject's settings in some layers and its request's plan. The same inputs return
+   * Returns quotas for a subject's settings in some layers, and its request's plan and limits. The same inputs return
    * the same objects, until some part of the settings ends.
    *
    * @param clock only read if the settings have an end
@@ -80,7 +100,7 @@ export class CompiledSettings {
    */
   quotasOf(
     subjects: SettingsByLayer,
-    plan: string | undefined,
+    { plan, numbers }: RequestTerms,
     clock: Clock,
     unknown: (plan: string, of: 'request' | 'settings') => void,
   ): Quotas {
@@ -90,25 +110,29 @@ export class CompiledSettings {
     if (isUnknown) unknown(plan, 'request')
     const named = isUnknown ? undefined : plan
     const now = entry.ends ? clock.now() : 0
-    const key = entry.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
+    const ofPlan = entry.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
+    const key = numbers === undefined ? ofPlan : ofPlan + numbersText(numbers)
     const before = entry.quotas.get(key)
     if (before !== undefined) return before
-    const inForce = mapValues(subjects, (each) => inForceAt(each, now))
-    for (const { plan: stored } of Object.values(inForce)) {
+    const quotas = this.#withEnds(subjects, { plan: named, numbers }, now)
+    for (const { plan: stored } of Object.values(subjects).map((each) => inForceAt(each, now))) {
       if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
     }
-    const quotas = this.#withEnds(subjects, named, now)
+    // Limits of requests can be any numbers.
+    if (entry.quotas.size >= MAX_QUOTAS) entry.quotas.clear()
     entry.quotas.set(key, quotas)
     return quotas
   }
 
   /** Returns the quotas at an instant, and those after each later end. */
-  #withEnds(subjects: SettingsByLayer, plan: string | undefined, now: number): Quotas {
-    const quotas = effectiveQuotas(this.#terms, { subjects: mapValues(subjects, (each) => inForceAt(each, now)), plan })
-    const ends = Object.values(subjects).flatMap(({ until }) => [until.overrides, until.plan])
+  #withEnds(subjects: SettingsByLayer, terms: RequestTerms, now: number): Quotas {
+    const absent = this.#ownLayers.filter((layer) => subjects[layer] === NO_KEY)
+    const inForce = mapValues(subjects, (each) => inForceAt(each, now))
+    const quotas = effectiveQuotas(this.#terms, { subjects: inForce, ...terms, absent })
+    const ends = Object.values(subjects).flatMap(({ until }) => Object.values(until))
     const from = Math.min(...ends.map((end) => (end === null || end <= now ? Number.POSITIVE_INFINITY : end)))
     if (from === Number.POSITIVE_INFINITY) return quotas
-    return { ...quotas, later: { from, quotas: this.#withEnds(subjects, plan, from) } }
+    return { ...quotas, later: { from, quotas: this.#withEnds(subjects, terms, from) } }
   }
 
   #entryOf(subjects: SettingsByLayer): CacheEntry {
@@ -117,8 +141,8 @@ export class CompiledSettings {
       const settings = ownOf(subjects, layer)
       let next = entry.next.get(settings ?? NO_SETTINGS)
       if (next === undefined) {
-        const { overrides = null, plan = null } = settings?.until ?? {}
-        next = emptyEntry(entry.ends || overrides !== null || plan !== null)
+        const hasEnd = Object.values(settings?.until ?? {}).some((end) => end !== null)
+        next = emptyEntry(entry.ends || hasEnd)
         entry.next.set(settings ?? NO_SETTINGS, next)
       }
       entry = next
@@ -126,23 +150,23 @@ export class CompiledSettings {
     return entry
   }
 
-  /** Encodes which parts of a subject's settings apply now, two characters per layer. */
+  /** Encodes which parts of a subject's settings apply now, three characters per layer. */
   #partsAt(subjects: SettingsByLayer, now: number): string {
     const parts = this.#ownLayers.map((layer) => {
       const until = ownOf(subjects, layer)?.until
-      return until === undefined ? '-' : `${Number(isOver(until.overrides, now))}${Number(isOver(until.plan, now))}`
+      return until === undefined ? '-' : PARTS.map((part) => Number(isOver(until[part], now))).join('')
     })
     return parts.join('')
   }
 }
 
 function compiled(policy: Policy, settings: VersionedSettings, name: string): CompiledOperation {
-  const { category, overrun = 'refuse', maxOverrun } = policy.operations[name]!
+  const { overrun = 'refuse', maxOverrun } = policy.operations[name]!
   const units = unitNames(policy)
   const most = overrun === 'refuse' ? undefined : maxOverrun
   return {
     name,
-    set: setOf(policy.categories.indexOf(category)),
+    set: placedLimits(policy).setOf.get(name)!,
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
     uses: usesOf(name),
     overrun,
@@ -154,12 +178,16 @@ function isOver(until: number | null, now: number): boolean {
   return until !== null && now >= until
 }
 
+/** The parts of a subject's settings that can end. */
+const PARTS = ['limits', 'plan', 'blocked'] as const
+
 /** Returns the parts of a subject's settings that apply at an instant. */
 function inForceAt(settings: SubjectSettings, now: number): SubjectSettings {
-  const { overrides, plan, until } = settings
+  const { limits, plan, blocked, until } = settings
   return {
     ...settings,
-    overrides: isOver(until.overrides, now) ? {} : overrides,
+    limits: isOver(until.limits, now) ? {} : limits,
     plan: isOver(until.plan, now) ? null : plan,
+    blocked: blocked && !isOver(until.blocked, now),
   }
 }

@@ -1,4 +1,4 @@
-import { placedLimits, policyLayerOf } from '../../policy/cells.ts'
+import { placedLimits } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Calendar, CalendarWindow, TwoPeriods } from '../../windows/kinds/calendar.ts'
@@ -15,7 +15,7 @@ interface CachedPeriods {
  * the two. If its time is outside both, its time is used from then on.
  */
 export class LivePeriods {
-  /** In the order of a request's periods, with the indices of their layers. */
+  /** By position among calendar windows. */
   readonly #windows: readonly { readonly window: CalendarWindow; readonly layer: number }[]
   readonly #calendar: Calendar | undefined
   /** The store's time in its last reply, in epoch milliseconds; before that, the process's time. */
@@ -28,12 +28,9 @@ export class LivePeriods {
   #until = Number.POSITIVE_INFINITY
 
   constructor(policy: Policy, calendar: Calendar | undefined, now: number) {
-    const { layout } = placedLimits(policy)
-    this.#windows = layout.calendars.flatMap((at) => {
-      const window = policy.windows.find(({ label }) => label === layout.cells[at]!.label)
-      const layer = policyLayerOf(policy, layout.layerOf[at]!)
-      return window?.every === undefined ? [] : [{ window, layer }]
-    })
+    this.#windows = placedLimits(policy).rules.flatMap(({ window, layer }) =>
+      window?.every === undefined ? [] : [{ window, layer }],
+    )
     this.#calendar = calendar
     this.#storeTime = now
   }

@@ -7,7 +7,7 @@ import type { FactorStore } from '../../store/factor-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import type { SettingsChange, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
-import { CompiledSettings, type SettingsByLayer } from './compiled-settings.ts'
+import { CompiledSettings, type RequestTerms, type SettingsByLayer } from './compiled-settings.ts'
 import { LiveFactor } from './live-factor.ts'
 import { LiveSubjects } from './live-subjects.ts'
 
@@ -163,13 +163,13 @@ export class LiveSettings {
   /**
    * Returns a subject's quotas, if they are known without waiting.
    *
-   * @param plan of the request
+   * @param terms of the request
    */
-  cached(subject: Subject, plan?: string): Quotas | undefined {
+  cached(subject: Subject, terms: RequestTerms): Quotas | undefined {
     const settings = this.#subjects.cached(subject)
     if (settings === undefined) return undefined
-    if (settings === null && plan === undefined) return this.#compiled.defaults
-    return this.quotasOf(settings ?? NO_SETTINGS, plan, subject)
+    if (settings === null && terms.plan === undefined && terms.numbers === undefined) return this.#compiled.defaults
+    return this.quotasOf(settings ?? NO_SETTINGS, terms, subject)
   }
 
   /**
@@ -185,15 +185,15 @@ export class LiveSettings {
    * Returns quotas under the effective settings. {@link revision} belongs to them until the next `await`.
    *
    * @param settings of the subject, from {@link fetch}
-   * @param plan of the request
+   * @param terms of the request
    * @param subject for events
    */
-  quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): Quotas {
+  quotasOf(settings: SettingsByLayer, terms: RequestTerms, subject: Subject = ''): Quotas {
     const met = (name: string, of: UnknownPlan['of']): void => {
       // Settings that haven't been read yet may define the plan.
       if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
     }
-    return this.#compiled.quotasOf(settings, plan, this.#clock, met)
+    return this.#compiled.quotasOf(settings, terms, this.#clock, met)
   }
 
   close(): void {
@@ -277,7 +277,7 @@ function check({ revision, version }: StoredDocument): void {
   throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
 }
 
-/** An unknown plan, and where it was found. Its subjects follow the base limits. */
+/** An unknown plan, and where it was found. Its subjects follow the policy's numbers. */
 export interface UnknownPlan {
   readonly plan: string
   readonly subject: Subject

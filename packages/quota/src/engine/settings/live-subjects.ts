@@ -2,8 +2,9 @@ import type { Fault } from '../../errors/quota-error.ts'
 import { fitSubjectSettings } from '../../policy/fit.ts'
 import type { LayerDefinition, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings } from '../../policy/settings.ts'
-import { layerKey, type Subject } from '../../store/schema.ts'
+import { hasKey, layerKey, type Subject } from '../../store/schema.ts'
 import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import { NO_KEY } from './compiled-settings.ts'
 
 /** For asynchronous stores: how many subjects' settings, or their absence, are cached. */
 const MAX_REMEMBERED = 10_000
@@ -55,6 +56,10 @@ export class LiveSubjects {
     const found = nothingFound()
     await Promise.all(
       this.#ownLayers.map(async (layer) => {
+        if (!hasKey(layer, subject)) {
+          found[layer.name] = NO_KEY
+          return
+        }
         const key = layerKey(layer, subject)
         const { stored, isLatest } = await this.#read(layer.name, key, within)
         const settings = stored === undefined ? null : this.#fit(stored, layer.name, key)
@@ -74,11 +79,12 @@ export class LiveSubjects {
   #lookUp(subject: Subject): BySettingsLayer | null {
     let found: Record<string, SubjectSettings> | null = null
     for (const layer of this.#ownLayers) {
-      const key = layerKey(layer, subject)
-      const stored = this.#store.readSubject(layer.name, key) as StoredDocument | undefined
-      if (stored === undefined) continue
+      const isKeyed = hasKey(layer, subject)
+      const key = isKeyed ? layerKey(layer, subject) : ''
+      const stored = isKeyed ? (this.#store.readSubject(layer.name, key) as StoredDocument | undefined) : undefined
+      if (isKeyed && stored === undefined) continue
       found ??= nothingFound()
-      found[layer.name] = this.#fit(stored, layer.name, key)
+      found[layer.name] = stored === undefined ? NO_KEY : this.#fit(stored, layer.name, key)
     }
     return found
   }
@@ -86,10 +92,11 @@ export class LiveSubjects {
   #recall(subject: Subject): BySettingsLayer | null | undefined {
     let found: Record<string, SubjectSettings> | null = null
     for (const layer of this.#ownLayers) {
+      const isKeyed = hasKey(layer, subject)
       const key = memoryKey(layer, subject)
-      const settings = this.#remembered.get(key)
+      const settings = isKeyed ? this.#remembered.get(key) : NO_KEY
       if (settings === undefined) return undefined
-      this.#remember(key, settings)
+      if (isKeyed) this.#remember(key, settings)
       if (settings === null) continue
       found ??= nothingFound()
       found[layer.name] = settings

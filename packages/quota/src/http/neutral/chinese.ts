@@ -17,14 +17,15 @@ export function chineseText(facts: RefusalFacts, supportUrl: string | undefined)
 function refusalOf(facts: RefusalFacts): string {
   const { kind, owner, limit, requested, retryable } = facts
   const whose = ownerText(owner)
+  if (facts.isBlocked) return `${whose}已被停用。${retryable ? whenText(facts) : ''}`
   if (kind === 'concurrency') {
     const text = `${whose}并发请求过多：最多同时进行 ${numberText(limit)} 个。`
     return retryable ? `${text}请在其中一个完成后重试。` : text
   }
   const total = owner === 'service' ? '总上限' : '上限'
-  if (!retryable && facts.unit !== 'requests') {
+  if (!retryable && (facts.unit !== 'requests' || limit > 0)) {
     const most = `${perText(facts)} ${countOf(limit, facts)}`
-    const needs = `此请求需要 ${amountOf(requested, facts)}，超过${whose}`
+    const needs = `此请求${facts.unit === 'requests' ? '计为' : '需要'} ${amountOf(requested, facts)}，超过${whose}`
     if (facts.burst === undefined) return `${needs}${most}的${total}。`
     return `${needs}单次突发 ${countOf(facts.burst, facts)}的${total}（${most}）。`
   }

@@ -16,13 +16,14 @@ export function englishText(facts: RefusalFacts, supportUrl: string | undefined)
 function refusalOf(facts: RefusalFacts): string {
   const { kind, limit, retryable } = facts
   const owner = ownerText(facts.owner)
+  if (facts.isBlocked) return retryable ? `Blocked. ${whenText(facts)}` : 'Blocked.'
   if (kind === 'concurrency') {
     const whom = owner === undefined ? '' : ` for ${owner}`
     const text = `Too many requests at once${whom}: at most ${numberText(limit)} can run at the same time.`
     return retryable ? `${text} Try again when one has finished.` : text
   }
   // With a limit of 0 requests, no request is "too large".
-  if (!retryable && facts.unit !== 'requests') return neverText(facts, owner)
+  if (!retryable && (facts.unit !== 'requests' || limit > 0)) return neverText(facts, owner)
   const reached = owner === undefined ? 'Limit reached' : `${capitalized(owner)}'s limit is reached`
   const text = `${reached}: ${amountOf(limit, facts)} per ${perText(facts)}${burstText(facts)}.`
   return retryable ? `${text} ${whenText(facts)}` : text
@@ -32,7 +33,8 @@ function neverText(facts: RefusalFacts, owner: string | undefined): string {
   const { limit, requested } = facts
   const most = amountText(limit, facts)
   const whose = owner === undefined ? 'the' : `${owner}'s`
-  const needs = `This request needs ${amountOf(requested, facts)}, more than ${whose} limit of`
+  const verb = facts.unit === 'requests' ? 'counts as' : 'needs'
+  const needs = `This request ${verb} ${amountOf(requested, facts)}, more than ${whose} limit of`
   if (facts.burst === undefined) return `${needs} ${most} per ${perText(facts)}.`
   return `${needs} ${amountText(facts.burst, facts)} in a burst (${most} per ${perText(facts)}).`
 }

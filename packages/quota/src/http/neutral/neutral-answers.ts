@@ -1,8 +1,10 @@
-import type { RefusedDecision, Violation } from '../../decision/decision.ts'
+import { retryAfterSeconds as secondsUntil } from '../../decision/decide.ts'
+import type { Refusal, RefusedDecision } from '../../decision/decision.ts'
 import { anAddress, optional } from '../../options/checks.ts'
 import { optionsParser } from '../../options/options-parser.ts'
+import { limitNamed } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { type Cost, formatOf } from '../../policy/units.ts'
+import { formatOf } from '../../policy/units.ts'
 import { isoText } from '../../time/zoned.ts'
 import type { Locale, QuotaAnswers } from '../texts.ts'
 import { chineseText } from './chinese.ts'
@@ -34,19 +36,18 @@ const TEXTS: Readonly<Record<Locale, typeof englishText>> = { en: englishText, '
 export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswers {
   const { supportUrl } = parse(options)
   return (decision, { locale, policy }) => {
-    const { binding, retryAfterSeconds, retryable } = decision
-    const { scope, category, window, unit, limit, burst, used, requested, resetAt } = binding
+    const { refusedBy, retryAfterSeconds, retryable } = decision
+    const { name, title, unit, limit, burst, used, requested, resetAt } = refusedBy
     const facts = factsOf(decision, policy)
     return {
       error: 'quota_exceeded',
       msg: TEXTS[locale](facts, supportUrl),
-      retryAfterSeconds: retryable ? retryAfterSeconds : null,
+      retryAfterSeconds,
       retryable,
       quota: {
-        ...(policy === undefined || policy.layers.length > 1 ? { scope } : {}),
-        ...(policy === undefined || policy.categories.length > 1 ? { category } : {}),
-        window,
-        ...(unit === undefined ? {} : { unit }),
+        name,
+        title,
+        unit,
         limit,
         ...(burst === undefined ? {} : { burst }),
         used,
@@ -58,48 +59,41 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
 }
 
 function factsOf(decision: RefusedDecision, policy: Policy | undefined): RefusalFacts {
-  const { binding, retryAfterSeconds, cost } = decision
-  const { unit = isAboveOne(cost) || pricesAboveOne(policy) ? 'tokens' : 'requests' } = binding
-  const { kind, window, lengthMs, limit, burst, requested, retryable, resetAt } = binding
+  const { refusedBy, now, source } = decision
+  const { unit, kind, name, lengthMs, limit, burst, requested, retryable, resetAt } = refusedBy
   return {
     kind,
-    window,
+    name,
     lengthMs,
     limit,
     burst: limit === 0 ? undefined : burst,
     requested,
+    isBlocked: source === 'blocked',
     retryable,
-    retryAfterSeconds,
+    retryAfterSeconds: secondsUntil(resetAt, now),
     resetAt,
-    owner: ownerOf(binding, policy),
-    category: policy !== undefined && policy.categories.length > 1 ? binding.category : undefined,
+    owner: ownerOf(refusedBy, policy),
+    category: categoryOf(decision, policy),
     unit,
     format: policy && formatOf(policy, unit),
-    timeZone: timeZoneOf(binding, policy),
+    timeZone: timeZoneOf(refusedBy, policy),
   }
 }
 
-/** The first layer that isn't shared stands for the caller. A copied decision doesn't say which layers are shared. */
-function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): RefusalFacts['owner'] {
-  const found = policy?.layers.find(({ name }) => name === layer)
-  if (found?.shared === true) return 'service'
-  const caller = policy?.layers.find(({ shared }) => !shared)
-  return found === undefined || found === caller ? 'caller' : { name: scope }
+/** The first layer of subjects' own stands for the caller. */
+function ownerOf({ by, shared, title }: Refusal, policy: Policy | undefined): RefusalFacts['owner'] {
+  if (shared !== undefined) return 'service'
+  const caller = policy?.layers.find((layer) => !layer.shared)
+  return caller === undefined || by === caller.name ? 'caller' : { name: title }
 }
 
-/**
- * Whether an operation costs more than one token. Without named units, the text then says "tokens" instead of
- * "requests".
- */
-function pricesAboveOne(policy: Policy | undefined): boolean {
-  return Object.values(policy?.operations ?? {}).some(({ cost }) => isAboveOne(cost))
+/** The operation's category, if the limit doesn't count all operations. */
+function categoryOf({ operation, refusedBy }: RefusedDecision, policy: Policy | undefined): string | undefined {
+  const counted = policy && limitNamed(policy, refusedBy.name)?.operations
+  return counted && policy.operations[operation]?.category
 }
 
-function isAboveOne(cost: Cost): boolean {
-  return typeof cost === 'number' && cost > 1
-}
-
-function timeZoneOf({ window }: Violation, policy: Policy | undefined): string {
-  const found = policy?.windows.find(({ label }) => label === window)
-  return (found !== undefined && 'timeZone' in found ? found.timeZone : undefined) ?? 'UTC'
+function timeZoneOf({ name }: Refusal, policy: Policy | undefined): string {
+  const window = policy && limitNamed(policy, name)?.window
+  return (window !== undefined && 'timeZone' in window ? window.timeZone : undefined) ?? 'UTC'
 }

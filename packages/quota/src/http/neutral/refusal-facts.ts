@@ -5,14 +5,16 @@ import { zonedText } from '../../time/zoned.ts'
 /** The facts that the text of a refusal needs. */
 export interface RefusalFacts {
   readonly kind: LimitKind
-  /** The limit's label. */
-  readonly window: string
+  /** The limit's name. */
+  readonly name: string
   /** `null` for concurrency. */
   readonly lengthMs: number | null
   readonly limit: number
   /** Present for a bucket whose limit isn't 0. */
   readonly burst: number | undefined
   readonly requested: number
+  /** The subject's settings block it. */
+  readonly isBlocked: boolean
   readonly retryable: boolean
   readonly retryAfterSeconds: number
   /** Epoch milliseconds. */

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
-import { type Check, group, isObject, where } from '../../options/checks.ts'
-import { timeFor } from '../refill.ts'
+import { type Check, type Checks, group, isObject, optional, where } from '../../options/checks.ts'
+import { cameBack as flooredShare, timeFor } from '../refill.ts'
 import { NOT_OPEN } from '../row.ts'
-import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
-import { lengthMembers } from './rolling.ts'
+import { type Kind, parsedLength, type WindowRule } from './kind.ts'
+import { LENGTH } from './rolling.ts'
 
 /** How many tokens a bucket can hold: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
 export type Burst = number | { readonly share: number }
 
 /** A token bucket: a window that refills continuously, by its limit per `lengthMs`. It holds at most `burst`. */
 export interface BucketWindow {
-  /** Name in settings, status, bodies and headers, for example `1m`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  /** The limit's name, which identifies the counter. */
   readonly label: string
-  /** The time in which it refills by its limit, in milliseconds: 1 second to 366 days. */
+  /** The time in which it refills by its limit, in milliseconds: 1 to 366 days. */
   readonly lengthMs: number
   readonly burst: Burst
   readonly every?: undefined
@@ -45,16 +45,14 @@ export function bucketRule({ lengthMs, burst }: Partial<BucketWindow>): WindowRu
   return lengthMs === undefined || burst === undefined ? undefined : { lengthMs: 2 * lengthMs, text: String(lengthMs) }
 }
 
-/** The form in policies: like a rolling window, with a `burst`. */
-export const bucketForm: WindowForm = {
-  isUsed: (window) => isObject(window) && window.burst !== undefined,
-  check: (named, window) =>
-    group<NamedWindow & { readonly burst: Burst }>({ ...lengthMembers(named, window), burst: burstCheck() }),
+/** Checks a limit with a length, maybe with a `burst`. @param others see `group()` */
+export function perCheck(common: Checks<object>, others: readonly string[] = []): Check<object> {
+  return group<object>({ ...common, ...LENGTH, burst: optional(burstCheck()) } as never, others)
 }
 
 /** Checks a burst by itself. Whether it is at most the limit is checked with the limits. */
-export function burstCheck(): Check<Burst> {
-  const tokens = where<Burst>(isTokens, 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit')
+function burstCheck(): Check<Burst> {
+  const tokens = where<Burst>(isTokens, 'a whole number, 1 to the limit, or { share: 0.2 } of the limit')
   const share = group<{ readonly share: number }>({
     share: where(isShare, 'a share of the limit from 0.01 to 1, with at most two decimals'),
   })
@@ -77,5 +75,5 @@ function isShare(value: unknown): boolean {
 export function burstUnder(limit: number, burst: Burst): number {
   if (limit === Number.POSITIVE_INFINITY || limit === 0) return limit
   if (typeof burst === 'number') return Math.min(burst, limit)
-  return Math.max(1, Math.floor((limit * Math.round(burst.share * 100)) / 100))
+  return Math.max(1, flooredShare(limit, Math.round(burst.share * 100), 100))
 }

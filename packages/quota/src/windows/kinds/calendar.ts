@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type Check, group, isObject, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
+import { type Check, type Checks, group, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
 import { expectedText, nearest } from '../../options/faults.ts'
 import { isTimeZone } from '../../time/zoned.ts'
-import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
+import { type Kind, parsedLength, type WindowRule } from './kind.ts'
 
 /** A calendar window. It opens when the period starts, and ends when the next one starts. */
 export interface CalendarWindow {
@@ -79,24 +79,23 @@ function anchorText(every: CalendarPeriod, { month = 1, day = 1, time = '00:00' 
   return every === 'month' ? `${day} ${time}` : time
 }
 
-/** The form in policies. Its check needs no calendar. */
-export const calendarForm: WindowForm = {
-  isUsed: (window) => isObject(window) && (Object.hasOwn(window, 'every') || Object.hasOwn(window, 'timeZone')),
-  check({ label, unit }) {
-    const members = group<AsWritten>({
-      label,
+/** Checks a limit with a calendar period. Needs no calendar. @param others see `group()` */
+export function everyCheck(common: Checks<object>, others: readonly string[] = []): Check<object> {
+  const members = group<AsWritten>(
+    {
+      ...common,
       every: oneOf(...CALENDAR_PERIODS),
       timeZone: timeZoneCheck(),
       weekStartsOn: optional(wholeNumber(1, 7)),
       anchor: optional(windowAnchor()),
-      unit,
-    })
-    return v.pipe(members, noNeedlessMembers()) as Check<CalendarWindow>
-  },
+    },
+    others,
+  )
+  return v.pipe(members, noNeedlessMembers()) as Check<object>
 }
 
 /** A calendar window as written, without members of other kinds. */
-type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'> & NamedWindow
+type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'>
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'
@@ -110,7 +109,7 @@ const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
   year: ['month', 'day', 'time'],
 }
 
-/** Checks an anchor. {@link calendarForm} checks whether its members suit the window's period. */
+/** Checks an anchor. {@link everyCheck} checks whether its members suit the window's period. */
 export function anchorCheck(): Check<CalendarAnchor> {
   return group<CalendarAnchor>({
     month: optional(wholeNumber(1, 12)),

@@ -1,5 +1,3 @@
-import type { Check, Checks } from '../../options/checks.ts'
-
 /** A kind of limit: when its counters are open, and how to read their names. Each file in this folder is a kind. */
 export interface Kind {
   /** Whether time ends its counts. Slots end with their work, and resets don't free them. */
@@ -37,20 +35,6 @@ export interface WindowRule {
   readonly lengthMs: number
   /** The rest of the identity, after kind and label. */
   readonly text: string
-}
-
-/** The members that all windows in a policy have. */
-export interface NamedWindow {
-  readonly label: string
-  readonly unit?: string | undefined
-}
-
-/** The form of a kind's windows in policies. */
-export interface WindowForm {
-  /** Whether a value is meant to be of this kind. It may not even be a window. */
-  isUsed(window: unknown): boolean
-  /** Checks a window, with the same messages everywhere. */
-  check(named: Checks<NamedWindow>, window: unknown): Check<NamedWindow>
 }
 
 /** How long a limit's count lasts, and when it ends. */

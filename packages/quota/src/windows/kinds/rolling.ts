@@ -1,19 +1,21 @@
-import { type Checks, group, isObject, where, wholeNumber } from '../../options/checks.ts'
+import * as v from 'valibot'
+import type { Check } from '../../options/checks.ts'
+import { expectedText } from '../../options/faults.ts'
 import { NOT_OPEN } from '../row.ts'
-import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
+import { type Kind, parsedLength, type WindowRule } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
 export interface RollingWindow {
-  /** Name in settings, status, bodies and headers, for example `1h`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  /** The limit's name, which identifies the counter. */
   readonly label: string
-  /** Length in milliseconds, 1 second to 366 days. */
+  /** Length in milliseconds, 1 to 366 days. */
   readonly lengthMs: number
   readonly every?: undefined
   readonly burst?: undefined
 }
 
 /** The shortest rolling window, in milliseconds. */
-const MIN_WINDOW_MS = 1_000
+const MIN_WINDOW_MS = 1
 /** The longest rolling window, in milliseconds. */
 const MAX_WINDOW_MS = 366 * 86_400_000
 
@@ -30,62 +32,56 @@ export function rollingRule({ lengthMs, burst }: Partial<RollingWindow>): Window
   return lengthMs === undefined || burst !== undefined ? undefined : { lengthMs, text: String(lengthMs) }
 }
 
-/** The form in policies: with `per`, or with `lengthMs` as in stored policies. */
-export const rollingForm: WindowForm = {
-  // The form of everything that isn't another kind.
-  isUsed: () => true,
-  check: (named, window) => group<NamedWindow>(lengthMembers(named, window)),
-}
-
-/** Checks for the members of a window with a length. */
-export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unknown): Checks<NamedWindow> {
-  const { lengthMs, per } = Object(window) as { readonly lengthMs?: unknown; readonly per?: unknown }
-  const length =
-    per === undefined && lengthMs !== undefined
-      ? { lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds') }
-      : { per: where(isWindowLength, A_LENGTH) }
-  return { label, ...length, unit }
-}
-
 /** Describes a valid length, for messages. */
-export const A_LENGTH = 'a time like "30s", "15m", "12h" or "7d", or milliseconds, from 1 second to 366 days'
+const A_LENGTH = 'a text like "250ms", "30s", "15m", "12h" or "30d", from 1 ms to 366 days'
 
-/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
-export type Duration = number | DurationText
+/** The check of a window's length. */
+export const LENGTH: { readonly per: Check<unknown> } = /* @__PURE__ */ {
+  per: v.custom(isWindowLength, ({ input }) => `${expectedText(A_LENGTH, input)}${suggested(input)}`),
+}
 
-/** A length of time as text. */
-type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
+/** A length of time, 1 ms to 366 days: `250ms`, `30s`, `15m`, `12h`, `7d`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 
 /** Converts a length of time to milliseconds; `NaN` for anything else. */
 export function millisecondsOf(duration: unknown): number {
-  if (typeof duration === 'number') return duration
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
+  const [, count, unit] = (typeof duration === 'string' && /^(\d{1,12})(ms|[smhd])$/.exec(duration)) || []
   return Number(count) * UNITS[unit as keyof typeof UNITS]
 }
 
 /** Whether a value is a valid length of a rolling window. */
-export function isWindowLength(duration: unknown): boolean {
-  const lengthMs = millisecondsOf(duration)
+function isWindowLength(duration: unknown): boolean {
+  return isLength(millisecondsOf(duration))
+}
+
+function isLength(lengthMs: number): boolean {
   return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
 }
 
-/** Returns one label for all ways to write a length, because it identifies the counter. */
-export function labelOf(lengthMs: number): string {
+/** Suggests the right text for a number, or for a unit that is spelled differently, such as `15 minutes`. */
+function suggested(given: unknown): string {
+  const text = typeof given === 'string' || typeof given === 'number' ? String(given) : ''
+  if (/^(1|one)?\s*mo(nths?)?$/i.test(text)) return '; for a month of the calendar, write every: "month"'
+  const [, count, unit = ''] = /^\s*(\d{1,12}(?:\.\d+)?)\s*([a-z]*)\.?\s*$/i.exec(text) ?? []
+  const ofUnit = unit === '' ? 1 : SPELLINGS.find(([spelling]) => spelling.test(unit))?.[1]
+  const lengthMs = Number(count) * (ofUnit ?? Number.NaN)
+  return isLength(lengthMs) ? `; write "${labelOf(lengthMs)}"` : ''
+}
+
+/** Units as people spell them, with their milliseconds. */
+const SPELLINGS: readonly (readonly [RegExp, number])[] = [
+  [/^(ms|msecs?|millis?|milliseconds?)$/i, 1],
+  [/^(s|secs?|seconds?)$/i, 1_000],
+  [/^(m|mins?|minutes?)$/i, 60_000],
+  [/^(h|hrs?|hours?)$/i, 3_600_000],
+  [/^(d|days?)$/i, 86_400_000],
+  [/^(w|weeks?)$/i, 604_800_000],
+]
+
+/** Returns the shortest text of a length. */
+function labelOf(lengthMs: number): string {
   const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
   return `${lengthMs / ofUnit}${unit}`
-}
-
-/** Adds the length of windows that state it as `per` or only in their label. Leaves everything else unchanged. */
-export function withLengths(windows: unknown): unknown {
-  return Array.isArray(windows) ? windows.map(withLength) : windows
-}
-
-function withLength(window: unknown): unknown {
-  if (!isObject(window) || Object.hasOwn(window, 'lengthMs') || Object.hasOwn(window, 'every')) return window
-  const { per, ...rest } = window
-  if (per !== undefined) return isWindowLength(per) ? { ...rest, lengthMs: millisecondsOf(per) } : window
-  const isAlone = Object.keys(rest).every((key) => ['label', 'unit', 'burst'].includes(key))
-  return isAlone && isWindowLength(rest.label) ? { ...rest, lengthMs: millisecondsOf(rest.label) } : window
 }

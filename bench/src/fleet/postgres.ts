@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
+import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
+import pg from 'pg'
+import { RateLimiterPostgres, RateLimiterUnion } from 'rate-limiter-flexible'
+import type { Backend, Limiter } from './backend.ts'
+import {
+  type Admit,
+  FLEXIBLE,
+  FLEXIBLE_SIX,
+  HOUR_SECONDS,
+  HOURS,
+  MANY,
+  OURS,
+  OURS_SIX,
+  type OurQuota,
+  oneLimit,
+  sixLimits,
+} from './limits.ts'
+
+const FLOOR = 'an upsert of one counter'
+const UPSERT = `insert into floor values ($1, 1)
+  on conflict (key) do update set points = floor.points + excluded.points returning points`
+
+export const postgres: Backend = {
+  goals: [
+    { name: 'server for one limit, of an upsert', most: 1.8, of: [OURS, FLOOR], cost: 'server' },
+    { name: 'server for six limits, of an upsert', most: 4, of: [OURS_SIX, FLOOR], cost: 'server' },
+    { name: 'Node for one limit, of an upsert', most: 2.5, of: [OURS, FLOOR], cost: 'node' },
+    { name: 'Node for six limits, of an upsert', most: 3.5, of: [OURS_SIX, FLOOR], cost: 'node' },
+  ],
+  async start() {
+    // Each process has up to a dozen connections.
+    const server = await startPostgres({ durable: true, settings: { max_connections: '400' } })
+    const address = await server.createDatabase()
+    const admin = poolOf(address)
+    await admin.query('create table floor (key text primary key, points bigint not null)')
+    for (const prefix of ['one', 'six']) await admin.query(quotaSchemaSql({ dialect: 'postgres', prefix }))
+    // One process makes the table, since all at once would fail.
+    await new Promise<void>((resolve, reject) => {
+      flexible(admin, 'made', 1, false, (error) => (error ? reject(error) : resolve()))
+    })
+    await admin.end()
+    return { address, cpuUs: await cpuOf(server), stop: () => server.stop() }
+  },
+  limiters: {
+    [FLOOR]: on((pool) => async (user) => {
+      return (await pool.query({ name: 'floor', text: UPSERT, values: [user] })).rowCount === 1
+    }),
+    [OURS]: ours('one', oneLimit),
+    [FLEXIBLE]: on((pool) => {
+      const limiter = flexible(pool, 'one', 1)
+      return async (user) => (await limiter.consume(user)).remainingPoints > 0
+    }),
+    [OURS_SIX]: ours('six', sixLimits),
+    [FLEXIBLE_SIX]: on((pool) => {
+      const [own, all] = ['own', 'all'].map(
+        (layer) => new RateLimiterUnion(...HOURS.map((hours) => flexible(pool, `${layer}${hours}`, hours))),
+      ) as [RateLimiterUnion, RateLimiterUnion]
+      return async (user) => {
+        await Promise.all([own.consume(user), all.consume('all')])
+        return true
+      }
+    }),
+  },
+}
+
+/** Its connections stay open between turns. */
+function poolOf(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
+  return new pg.Pool({ connectionString, max: 6, idleTimeoutMillis: 0, ...options })
+}
+
+function on(make: (pool: pg.Pool) => Admit): (address: string) => Limiter {
+  return (address) => {
+    const pool = poolOf(address)
+    return limiterOf(pool, make(pool))
+  }
+}
+
+function ours(prefix: string, quotaOn: typeof oneLimit): (address: string) => Limiter {
+  return (address) => {
+    const pool = poolOf(address, { max: 2, pipeline: true })
+    const quota = quotaOn(postgresStore({ pool, prefix, deadlineMs: 10_000 }))
+    return limiterOf(pool, quota.admit, quota)
+  }
+}
+
+function limiterOf(pool: pg.Pool, admit: Admit, engine?: OurQuota): Limiter {
+  return {
+    async decide(user) {
+      if (!(await admit(user))) throw new Error('an unexpected refusal')
+    },
+    async close() {
+      await engine?.close()
+      await pool.end()
+    },
+  }
+}
+
+function flexible(
+  storeClient: pg.Pool,
+  keyPrefix: string,
+  hours: number,
+  tableCreated = true,
+  ready?: (error?: Error) => void,
+): RateLimiterPostgres {
+  const options = { storeClient, storeType: 'pool', tableName: 'flexible', tableCreated, clearExpiredByTimeout: false }
+  return new RateLimiterPostgres({ ...options, keyPrefix, points: MANY, duration: hours * HOUR_SECONDS }, ready)
+}
+
+/** The processor time of all processes of a server so far, in microseconds, as Linux counts it. */
+async function cpuOf(server: PostgresServer): Promise<() => Promise<number>> {
+  const [{ pid } = {}] = await server.sql("select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid")
+  // What ended processes used stays in the sum.
+  const used = new Map<string, number>()
+  return async () => {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    for (const each of [String(pid), ...children]) used.set(each, nanosecondsOf(each) ?? used.get(each) ?? 0)
+    return [...used.values()].reduce((sum, each) => sum + each, 0) / 1_000
+  }
+}
+
+/** `undefined` if the process has just ended. */
+function nanosecondsOf(pid: string): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ', 1)[0])
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * What only our own packages share. It may change in any version, so they need exactly this one.
+ *
+ * @module
+ */
+export { adaptiveConstants } from './adaptive/constants.ts'
+export type { SubjectSettingsPatch } from './engine/admin/subject-admin.ts'
+export type { DeepPartial } from './engine/admin/write-options.ts'
+export type { SyncQuotaOptions } from './engine/engine.ts'
+export type { FailurePolicy } from './engine/options.ts'
+export type { NearLimit, StatusOptions } from './engine/requests.ts'
+export { otherVersion } from './errors/other-version.ts'
+export type { Fault } from './errors/quota-error.ts'
+export { errorText } from './errors/reason.ts'
+export { kindOf } from './errors/shown.ts'
+export {
+  ANSWER_HANDLERS,
+  answerByApplication,
+  answerHandlerChecks,
+  answerHandlerOf,
+  noResponse,
+} from './http/answer-handlers.ts'
+export type { NamedFields } from './http/headers.ts'
+export { MeteredRequest } from './http/metered-request.ts'
+export { expressProxyFault, fastifyProxyFault } from './http/node/proxy-faults.ts'
+export type { ProxyFault } from './http/options.ts'
+export type { PendingResponse } from './http/pending-response.ts'
+export { LOCALES } from './http/texts.ts'
+export { QUOTA_WARNING_CODES } from './http/warnings.ts'
+export { watchedStream } from './http/watched-stream.ts'
+export type { MemorySettings } from './memory/memory-settings.ts'
+export { parseSnapshotPart, type SnapshotPart } from './memory/snapshot.ts'
+export {
+  aClock,
+  aFunction,
+  type Check,
+  type Checks,
+  group,
+  having,
+  listOf,
+  oneOf,
+  optional,
+  tableOf,
+  textLike,
+  where,
+  wholeNumber,
+  withDefault,
+} from './options/checks.ts'
+export { nearest } from './options/faults.ts'
+export { aLogger } from './options/logger.ts'
+export { optionsParser, refusedOptions } from './options/options-parser.ts'
+export { calling, isPromiseLike } from './options/promise.ts'
+export type { CountingOf } from './policy/define-policy.ts'
+export type { LimitSource } from './policy/limits.ts'
+export {
+  type GivenLimit,
+  type LayerDefinition,
+  type LimitNumber,
+  type LimitRule,
+  operationOf,
+} from './policy/policy.ts'
+export {
+  initialSettings,
+  MODES,
+  type Mode,
+  type SubjectAnchor,
+  type Threshold,
+  type Versioned,
+} from './policy/settings.ts'
+export { ofUnit, type UnitsOf, unitNames } from './policy/units.ts'
+export { MAX_LIMIT } from './policy/values.ts'
+export { usedLayers } from './scratch/scratch.ts'
+export type { Settled } from './store/hold-port.ts'
+export {
+  amountBack,
+  answerToKeep,
+  commitAnswer,
+  extendedEnd,
+  grownCharge,
+  grownCosts,
+  type HoldFactsOf,
+  holdOutcome,
+  type IdFacts,
+  isToSettle,
+  planSettlement,
+  repeatedTake,
+  settledAmounts,
+} from './store/hold-rules.ts'
+export { keyName, layerKey, type Owner, ownerOf, storeSchema } from './store/schema.ts'
+export type { ReadWithin, SettingsReader } from './store/settings-store.ts'
+export { onAbort } from './time/on-abort.ts'
+export { isoText } from './time/zoned.ts'
+export {
+  type CellDefinition,
+  cellOfIdentity,
+  cellsIn,
+  hash32,
+  inRowOrder,
+  slotsCell,
+  windowCell,
+} from './windows/identity.ts'
+export type { BucketWindow } from './windows/kinds/bucket.ts'
+export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
+export { PERIOD_NUMBERS, periodAt } from './windows/kinds/kind.ts'
+export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
+export type { WindowDefinition } from './windows/kinds.ts'
+export { Instant, Layout, layoutOf, RowLayout } from './windows/layout.ts'
+export {
+  add,
+  type Cells,
+  CLOSED,
+  clearRow,
+  close,
+  GRACE_MS,
+  MAX_AHEAD_MS,
+  MAX_USED,
+  NOT_OPEN,
+  reanchor,
+  refund,
+  roll,
+  usedIn,
+  view,
+} from './windows/row.ts'
+export { type Amounts, amountsIn, named, SLOTS } from './windows/units.ts'
