@@ -116,6 +116,21 @@ describe('logs of outages', () => {
     expect(silent.lines).toEqual([])
   })
 
+  it('an outage while the clock is broken is logged without a duration, and later ones with one', async () => {
+    const { clock, lines, call } = failing()
+    const now = clock.nowMs
+    clock.nowMs = Number.NaN
+    await call(away, 3)
+    clock.nowMs = now
+    await call(undefined)
+    expect(lines).toEqual([LINE, 'warn quota: recovered after 3 requests answered 503.'])
+    clock.advance(60_000)
+    await call(away)
+    clock.advance(5_000)
+    await call(undefined)
+    expect(lines.slice(2)).toEqual([LINE, 'warn quota: recovered after 5 s, 1 request answered 503.'])
+  })
+
   it('an outage of a damaged row doesn’t end when another row is read', async () => {
     const { lines, call } = failing()
     await call(new QuotaError('damaged_row', 'the row at r cannot be read'))

@@ -20,8 +20,8 @@ const NEVER_OVER: readonly string[] = ['damaged_row', 'other_version', 'store_fu
 
 /** When the store became unavailable, and what was logged. */
 interface Outage {
-  /** By the engine's clock, epoch milliseconds. */
-  readonly since: number
+  /** By the engine's clock, epoch milliseconds; `undefined`: the clock was broken. */
+  readonly since: number | undefined
   refused: number
   admitted: number
   /** Whether a line about it was logged. */
@@ -45,6 +45,8 @@ export class Outages {
   /** When a line about each cause was last logged. */
   readonly #loggedAt = new Map<string, number>()
   #outage: Outage | undefined
+  /** The last valid time, for a clock that is broken. */
+  #latest = 0
 
   constructor({ policy, failurePolicy, clock, logger }: OutagesDeps) {
     this.#clock = clock
@@ -55,10 +57,10 @@ export class Outages {
   /** Call after a failed call. @param allowed whether the request was admitted anyway */
   failed(error: unknown, allowed: boolean): void {
     const { code, reason, docs } = causeOf(error)
-    const now = this.#clock.now()
+    const now = this.#now()
     const outage = this.#outage ?? { since: now, refused: 0, admitted: 0, isLogged: false }
     const soFar = outage.refused + outage.admitted === 0 ? '' : ` So far: ${countsOf(outage, now)}.`
-    if (this.#isDue(reason, now)) {
+    if (this.#isDue(reason)) {
       this.#logger.error(`quota: ${code}: ${reason} ${this.#consequence}${soFar} ${docs}`)
       outage.isLogged = true
     }
@@ -73,10 +75,19 @@ export class Outages {
     const outage = this.#outage
     this.isOpen = false
     this.#outage = undefined
-    if (outage?.isLogged === true) this.#logger.warn(`quota: recovered after ${countsOf(outage, this.#clock.now())}.`)
+    if (outage?.isLogged === true) this.#logger.warn(`quota: recovered after ${countsOf(outage, this.#now())}.`)
   }
 
-  #isDue(cause: string, now: number): boolean {
+  /** Reads the clock; `undefined`: it is broken, which may be the outage's cause. */
+  #now(): number | undefined {
+    const now = this.#clock.now()
+    if (!Number.isSafeInteger(now)) return undefined
+    this.#latest = now
+    return now
+  }
+
+  #isDue(cause: string): boolean {
+    const now = this.#latest
     for (const [logged, at] of this.#loggedAt) {
       // If the clock was set back, causes must not stay silent for longer.
       if (now - at >= AGAIN_AFTER_MS || now < at) this.#loggedAt.delete(logged)
@@ -102,12 +113,13 @@ function causeOf(error: unknown): { readonly code: string; readonly reason: stri
   return { code: known.code, reason: plain(whole.replace(/\.?$/, '.'), MAX_REASON), docs: known.docs }
 }
 
-function countsOf({ since, refused, admitted }: Outage, now: number): string {
+function countsOf({ since, refused, admitted }: Outage, now: number | undefined): string {
+  const lasted = since === undefined || now === undefined ? [] : [Math.max(0, Math.round((now - since) / 1_000))]
   const counts = [
     ...(refused > 0 ? [`${requests(refused)} answered 503`] : []),
     ...(admitted > 0 ? [`${requests(admitted)} admitted without the store`] : []),
   ]
-  return [`${Math.max(0, Math.round((now - since) / 1_000))} s`, ...counts].join(', ')
+  return [...lasted.map((seconds) => `${seconds} s`), ...counts].join(', ')
 }
 
 function requests(count: number): string {
