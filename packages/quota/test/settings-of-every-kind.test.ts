@@ -258,6 +258,40 @@ describe('settings stored by an older or newer version', () => {
     })
   })
 
+  it('a number with a burst stays stored when a process whose limit is no bucket changes other settings', async () => {
+    const settingsStore = memorySettings()
+    const pair = { limit: 18, burst: 6 }
+    const calls = { by: 'user', limit: 13, per: '1m' } as const
+    const of = (limits: object) => made(definePolicy({ limits } as never) as Policy, settingsStore).quota
+    const [bucket, window] = [of({ calls: { ...calls, burst: 4 } }), of({ calls })]
+    const renamed = of({ called: { ...calls, formerly: 'calls' } })
+    await bucket.settings.update({ custom: { calls: pair }, limits: { calls: pair }, plans: { pro: { calls: pair } } })
+    await bucket.subjects.set('u', { limits: { calls: pair } })
+    await window.settings.update({ mode: 'lenient', custom: {}, plans: { pro: {} } })
+    await window.subjects.update('u', { blocked: true })
+    expect((await window.settings.get()).limits).toEqual({ calls: 13 })
+    expect((await window.subjects.get('u')).limits).toEqual({ calls: null })
+    const all = { custom: { calls: pair }, limits: { calls: pair }, plans: { pro: { calls: pair } } }
+    expect(await bucket.settings.get()).toMatchObject({ ...all, mode: 'lenient' })
+    expect((await bucket.subjects.get('u')).limits).toEqual({ calls: pair })
+    await renamed.settings.update({ mode: 'normal' })
+    await renamed.subjects.update('u', { blocked: false })
+    const { document } = settingsStore.read()!
+    expect(document).toMatchObject({
+      limits: { called: pair },
+      custom: { called: pair },
+      plans: { pro: { called: pair } },
+    })
+    expect(settingsStore.readSubject('user', 'u')!.document).toMatchObject({ limits: { called: pair } })
+    // A change that names the limit replaces it.
+    const change = { custom: { calls: 5 }, limits: { calls: 9 }, plans: { pro: { calls: null } } }
+    await window.settings.update(change as never)
+    await window.subjects.set('u', { limits: { calls: 7 } })
+    expect(await bucket.settings.get()).toMatchObject({ custom: { calls: 5 }, limits: { calls: 9 } })
+    expect((await bucket.settings.get()).plans).toEqual({ pro: {} })
+    expect((await bucket.subjects.get('u')).limits).toEqual({ calls: 7 })
+  })
+
   it('a subject’s removed plan applies again when the settings add a plan with that name', async () => {
     const { quota, settingsStore } = made()
     settingsStore.writeSubject('user', 'u', { plan: 'gone' }, {})

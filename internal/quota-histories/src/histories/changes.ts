@@ -20,7 +20,7 @@ export function settingsChange({ policy, settings }: QuotaModel, step: SettingsS
   if (step.kind === 'thresholds') return { thresholds: step.thresholds }
   if (step.kind === 'plan') {
     const rule = pick(ownLimits(policy), step.limit)
-    return { plans: { [step.plan]: { [rule.name]: step.number } } }
+    return { plans: { [step.plan]: { [rule.name]: numberFor(rule, step.number) } } }
   }
   const { enabled, multiplier } = step
   const shared = policy.layers.filter((layer) => layer.shared)

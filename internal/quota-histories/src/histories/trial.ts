@@ -208,11 +208,14 @@ export class Trial {
     if (real.status === 'reserved') assert.equal(real.endsAt, model.endsAt, 'the end of a hold')
   }
 
-  /** Whether an engine's policy has the operation of an earlier attempt. */
+  /** Whether an engine's policy has the operation of an earlier attempt, and buckets for its bursts. */
   #isKnown({ engine, reservation }: StepOf<'again'>): boolean {
     if (this.#attempts.length === 0) return false
     const { request } = pick(this.#attempts, reservation)
-    return Object.hasOwn(this.#policy(engine).operations, request.operation)
+    const { operations, limits } = this.#policy(engine)
+    const isPlain = ({ name, window }: Policy['limits'][number]): boolean =>
+      window?.burst !== undefined || typeof (request.limits?.[name] ?? 0) !== 'object'
+    return Object.hasOwn(operations, request.operation) && limits.every(isPlain)
   }
 
   async #again({ engine, reservation }: StepOf<'again'>): Promise<void> {

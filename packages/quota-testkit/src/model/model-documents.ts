@@ -33,17 +33,36 @@ export class ModelDocuments {
     const next = { ...before, ...replaced }
     const stored = this.#settings ?? before
     const plans = [...Object.keys(stored.plans), ...Object.keys(next.plans)]
+    const own = policy.limits.filter((rule) => !layerOf(policy, rule).shared)
     this.#version++
     this.#fitted = new Map()
     this.#settings = {
       mode: next.mode,
-      limits: { ...stored.limits, ...before.limits, ...next.limits },
-      custom: next.custom === null ? null : { ...stored.custom, ...before.custom, ...next.custom },
+      limits: {
+        ...stored.limits,
+        ...before.limits,
+        ...next.limits,
+        ...foreignNumbers(policy.limits, stored.limits, change.limits),
+      },
+      custom: next.custom && {
+        ...stored.custom,
+        ...before.custom,
+        ...next.custom,
+        ...foreignNumbers(policy.limits, stored.custom ?? {}, change.custom ?? {}),
+      },
       shared: { ...stored.shared, ...next.shared },
       prices: { ...among(stored.prices, (name) => !Object.hasOwn(policy.operations, name)), ...next.prices },
       shadow: withoutRemoved(policy, { ...stored.shadow, ...before.shadow, ...shadow }),
       plans: Object.fromEntries(
-        plans.map((plan) => [plan, { ...stored.plans[plan], ...before.plans[plan], ...next.plans[plan] }]),
+        plans.map((plan) => [
+          plan,
+          {
+            ...stored.plans[plan],
+            ...before.plans[plan],
+            ...next.plans[plan],
+            ...foreignNumbers(own, stored.plans[plan] ?? {}, change.plans?.[plan]),
+          },
+        ]),
       ),
       thresholds: next.thresholds,
     }
@@ -83,7 +102,7 @@ export class ModelDocuments {
     const none = Object.fromEntries(own.map((rule) => [rule.name, null]))
     this.#subjects.set(name, {
       ...next,
-      limits: { ...stored?.limits, ...none, ...next.limits },
+      limits: { ...stored?.limits, ...none, ...next.limits, ...foreignNumbers(own, stored?.limits ?? {}, next.limits) },
       bypass: { ...among(stored?.bypass ?? {}, (each) => !isShared(policy, each)), ...next.bypass },
       anchor,
     })
@@ -164,6 +183,16 @@ function numbersOf<N extends LimitNumber | null>(rules: readonly LimitRule[], st
   return Object.fromEntries(
     found.filter(([name, number]) => typeof number !== 'object' || number === null || isBucket(name)),
   )
+}
+
+/** Stored numbers with a burst of limits that are no buckets here. They stay, unless a change names their limits. */
+function foreignNumbers<N extends LimitNumber | null>(
+  rules: readonly LimitRule[],
+  stored: ByName<N>,
+  change: ByName<unknown> = {},
+): Record<string, N> {
+  const fitting = numbersOf(rules, stored)
+  return among(byRule(rules, stored), (name) => !Object.hasOwn(fitting, name) && !Object.hasOwn(change, name))
 }
 
 function among<T>(record: ByName<T>, has: (name: string) => boolean): Record<string, T> {

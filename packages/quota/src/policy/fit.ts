@@ -4,7 +4,7 @@ import { isObject, isPlain } from '../options/checks.ts'
 import { limitsOfLayer } from './cells.ts'
 import { fitAnchor } from './limits.ts'
 import type { LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
-import { areThresholds, limitNumber, plainCost, wrongCost } from './rules.ts'
+import { areThresholds, limitNumber, plainCost, withBurst, wrongCost } from './rules.ts'
 import {
   initialSettings,
   initialSubjectSettings,
@@ -110,6 +110,27 @@ type Named = Pick<LimitRule, 'name' | 'formerly'>
 function memberOf({ name, formerly }: Named, stored: unknown): unknown {
   const isNew = formerly === undefined || (isObject(stored) && Object.hasOwn(stored, name))
   return member(stored, isNew ? name : formerly)
+}
+
+/**
+ * Adds the stored numbers with a burst of limits that are no buckets in this policy. Processes with another policy use
+ * them, so every change keeps them, except one that names their limits.
+ *
+ * @param named the numbers in the change; `null` removes all
+ */
+export function withForeignBursts<T extends object>(
+  rules: readonly LimitRule[],
+  stored: unknown,
+  next: T,
+  named: unknown,
+): T {
+  if (named === null) return next
+  const foreign = rules.flatMap((rule): [string, unknown][] => {
+    const value = memberOf(rule, stored)
+    const isForeign = rule.window?.burst === undefined && withBurst(value) !== undefined
+    return isForeign && member(named, rule.name) === undefined ? [[rule.name, value]] : []
+  })
+  return { ...next, ...Object.fromEntries(foreign) }
 }
 
 /** The names that a document may have, former ones included. */

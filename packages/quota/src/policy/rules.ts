@@ -79,7 +79,8 @@ export function limitNumber(
   return amount?.unit === unit ? amount.millionths : undefined
 }
 
-function withBurst(value: unknown): LimitWithBurst | undefined {
+/** Reads a number with a burst; `undefined` if it is none. */
+export function withBurst(value: unknown): LimitWithBurst | undefined {
   if (!isPlain(value)) return undefined
   const { limit, burst, ...others } = value
   if (!isLimit(limit) || !isLimit(burst) || burst === 'unlimited' || Object.keys(others).length > 0) return undefined

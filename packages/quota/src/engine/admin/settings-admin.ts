@@ -1,7 +1,7 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/checks.ts'
 import { limitNamed } from '../../policy/cells.ts'
-import { fitSettings } from '../../policy/fit.ts'
+import { fitSettings, withForeignBursts } from '../../policy/fit.ts'
 import type { GivenLimit, Policy } from '../../policy/policy.ts'
 import { limitNumbers, plainCost } from '../../policy/rules.ts'
 import {
@@ -123,7 +123,8 @@ export function settingsAdmin(
  * Returns the document to store. It keeps a mode that only other processes can use, unless the change sets one.
  * Thresholds are replaced as a whole.
  */
-function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings, change: object): object {
+function kept(policy: Policy, stored: unknown, fitted: Settings, changed: Settings, change: object): object {
+  const next = withForeignNumbers(policy, stored, changed, change)
   const mode = member(stored, 'mode')
   const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
   const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
@@ -135,6 +136,21 @@ function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings,
     ...(document.shadow && { shadow: withoutFormer(policy.limits, document.shadow, next.shadow) }),
     ...(document.plans && { plans }),
     ...(isKept && { mode: mode as Mode }),
+  }
+}
+
+/** Adds the stored numbers that only other processes can use. */
+function withForeignNumbers(policy: Policy, stored: unknown, next: Settings, change: object): Settings {
+  const numbers = <T extends object>(rules: Policy['limits'], to: T, ...path: readonly [string, ...string[]]): T => {
+    const [of, named] = [stored, change].map((from) => path.reduce<unknown>(member, from))
+    return withForeignBursts(rules, of, to, named)
+  }
+  const ofSubjects = policy.limits.filter(({ layer }) => policy.layers[layer]?.shared === false)
+  return {
+    ...next,
+    limits: numbers(policy.limits, next.limits, 'limits'),
+    custom: next.custom && numbers(policy.limits, next.custom, 'custom'),
+    plans: mapValues(next.plans, (plan, name) => numbers(ofSubjects, plan, 'plans', name)),
   }
 }
 

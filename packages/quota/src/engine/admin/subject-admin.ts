@@ -2,7 +2,8 @@ import { type Fault, faultyDocument, QuotaError } from '../../errors/quota-error
 import { shown } from '../../errors/shown.ts'
 import { isObject } from '../../options/checks.ts'
 import { noSuchName } from '../../options/faults.ts'
-import { fitSubjectSettings } from '../../policy/fit.ts'
+import { limitsOfLayer } from '../../policy/cells.ts'
+import { fitSubjectSettings, withForeignBursts } from '../../policy/fit.ts'
 import { changedAnchor, ownPeriodWindows, planNames } from '../../policy/limits.ts'
 import type { GivenLimit, Policy } from '../../policy/policy.ts'
 import { limitNumbers } from '../../policy/rules.ts'
@@ -147,7 +148,8 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
       const anchor = isKept ? current.anchor : anchored(current, withoutHistory(merged.anchor))
       const limits = limitNumbers(policy, merged.limits) as SubjectSettings['limits']
       const settings = { ...merged, limits, anchor }
-      return { next: settings, document: kept(stored, current, settings) }
+      const foreign = withForeignBursts(limitsOfLayer(policy, layer), member(stored, 'limits'), limits, patch.limits)
+      return { next: settings, document: kept(stored, current, { ...settings, limits: foreign }) }
     })
     return { ...next, version, revision }
   }
