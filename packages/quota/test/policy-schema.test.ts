@@ -103,6 +103,10 @@ const FAULTY: Readonly<Record<string, object>> = {
   'money as a number': { limits: { api: { ...API, limit: { USD: 1 }, of: 'usd' } } },
   'money in two currencies': { limits: { api: { ...API, limit: { USD: '1', EUR: '1' }, of: 'usd' } } },
   'a small currency': { limits: { api: { ...API, of: { money: 'usd' } } } },
+  'a currency with another member': { limits: { api: { ...API, of: { money: 'USD', digits: 2 } } } },
+  'a currency as the engine keeps it': {
+    limits: { api: { ...API, of: { name: 'usd', format: { currency: 'USD', scale: 6 } } } },
+  },
   'slots as a unit': { limits: { api: { ...API, of: 'slots' } } },
   'an inherited name as a unit': { limits: { api: { ...API, of: 'toString' } } },
   'a name with a space': { limits: { 'a b': API } },

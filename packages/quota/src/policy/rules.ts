@@ -208,8 +208,11 @@ export function unitCheck(): Check<unknown> {
 
 /** Returns a currency as a unit: of `money("USD")`, or of its JSON `{ "money": "USD" }`. */
 export function currencyOf(unit: unknown): UnitDefinition | undefined {
-  if (isPlain(unit) && typeof unit.money === 'string' && /^[A-Z]{3}$/.test(unit.money))
-    return currencyOf(money(unit.money))
+  if (isPlain(unit)) {
+    const { money: currency, ...others } = unit
+    const isCurrency = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) && Object.keys(others).length === 0
+    return isCurrency ? currencyOf(money(currency)) : undefined
+  }
   const { name, format } = Object(unit) as Partial<UnitDefinition>
   return name === undefined || format === undefined ? undefined : { name, format }
 }
