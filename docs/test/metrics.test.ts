@@ -35,6 +35,12 @@ it('the metrics page lists every metric with its type and labels and no others',
   expect(documented).toEqual([...(await registered())])
 })
 
+it('the reference of exports names every metric and no other', async () => {
+  const list = readPage('docs/reference/prometheus.md').split('\n- ').slice(1).join()
+  const names = [...list.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
+  expect(names.map((name) => `scoregw_quota_${name}`).sort()).toEqual([...(await registered()).keys()].sort())
+})
+
 /** What a text names: metrics, and labels in braces or behind `by`. */
 function namedIn(expression: string): { readonly metrics: readonly string[]; readonly labels: readonly string[] } {
   const metrics = [...expression.matchAll(/\bscoregw_quota_\w+/g)].map(([name]) => name)

@@ -47,7 +47,7 @@ function threeMsALook() {
 }
 
 describe('engine metrics', () => {
-  it('metrics count decisions, tokens and refusals, also by limit', async () => {
+  it('metrics count decisions, units and refusals, also by limit', async () => {
     const { quota, samples } = measured({ policy: gatewayPolicy(flatLimits(31, 1_000)) })
     for (const subject of ['a', 'b']) {
       for (let call = 0; call < 3; call++) await quota.consume({ subject, operation: 'write' })
@@ -59,8 +59,8 @@ describe('engine metrics', () => {
       'decisions_total{operation=read,outcome=admitted}': 1,
       'decisions_total{operation=write,outcome=admitted}': 4,
       'decisions_total{operation=write,outcome=refused}': 2,
-      'tokens_charged_total{operation=read,unit=tokens}': 4,
-      'tokens_charged_total{operation=write,unit=tokens}': 60,
+      'units_charged_total{operation=read,unit=tokens}': 4,
+      'units_charged_total{operation=write,unit=tokens}': 60,
       ...Object.fromEntries(limits('personal-write', 'admitted', 4)),
       ...Object.fromEntries(limits('site-write', 'admitted', 4)),
       ...Object.fromEntries(limits('personal-write', 'refused', 2)),
@@ -214,8 +214,8 @@ describe('metrics of holds and thresholds', () => {
     expect(await sample('holds_open')).toBe(2)
     expect(await first.commit(17)).toEqual({ charged: 15, uncharged: 2 })
     expect(await sample('holds_open')).toBe(1)
-    expect(await sample('overrun_tokens_total{operation=chat,outcome=charged,unit=requests}')).toBe(5)
-    expect(await sample('overrun_tokens_total{operation=chat,outcome=uncharged,unit=requests}')).toBe(2)
+    expect(await sample('overrun_units_total{operation=chat,outcome=charged,unit=requests}')).toBe(5)
+    expect(await sample('overrun_units_total{operation=chat,outcome=uncharged,unit=requests}')).toBe(2)
     clock.at += 2_000
     expect(await sample('holds_open')).toBe(0)
     expect(await sample('holds_expired_total{operation=chat}')).toBe(1)
@@ -268,7 +268,7 @@ describe('registering metrics', () => {
     registerQuotaMetrics({ quota: other, registry, prefix: 'other_' })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(await samplesOf(registry, 'other_')).toMatchObject({
-      'tokens_charged_total{operation=write,unit=tokens}': 0,
+      'units_charged_total{operation=write,unit=tokens}': 0,
     })
   })
 

@@ -57,12 +57,12 @@ export const METRIC_NAMES = {
   decisions: 'decisions_total',
   limitDecisions: 'limit_decisions_total',
   refusals: 'refusals_total',
-  tokens: 'tokens_charged_total',
+  charged: 'units_charged_total',
   shadowed: 'shadowed_refusals_total',
   nearLimit: 'near_limit_total',
   holdsOpen: 'holds_open',
   holdsEnded: 'holds_expired_total',
-  overrun: 'overrun_tokens_total',
+  overrun: 'overrun_units_total',
   degraded: 'degraded_decisions_total',
   duration: 'decision_duration_seconds',
   waiting: 'waiting_requests',
@@ -79,12 +79,12 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
   limitDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
   refusals: 'Refusals by the limit that they report',
-  tokens: 'Tokens, or amounts by unit, charged by admitted requests, before any were given back',
+  charged: 'Units charged by admitted requests, before any were given back',
   shadowed: 'Refusals that shadowed limits would have made',
   nearLimit: 'Limits that a charge took across a threshold',
   holdsOpen: 'Open holds of all subjects, as the store says',
   holdsEnded: 'Holds that ended and nobody had settled',
-  overrun: 'Tokens, or amounts by unit, that work cost above what was reserved',
+  overrun: 'Units that work cost above what was reserved',
   degraded: 'Decisions by the failure policy, since the store did not answer',
   duration: 'Time to a decision in seconds, the store included',
   waiting: 'Requests that wait in the queue of this process',
@@ -122,7 +122,7 @@ export const COUNT_KEYS = [
   'decisions',
   'limitDecisions',
   'refusals',
-  'tokens',
+  'charged',
   'shadowed',
   'holdsEnded',
   'overrun',
@@ -149,7 +149,7 @@ export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValu
     decisions: { operation, outcome: OUTCOMES },
     limitDecisions: { ...ofLimit, outcome: ['admitted', 'refused'] },
     refusals: ofLimit,
-    tokens: { operation, ...unit },
+    charged: { operation, ...unit },
     shadowed: ofLimit,
     holdsEnded: { operation },
     overrun: { operation, outcome: ['charged', 'uncharged'], ...unit },
@@ -202,7 +202,7 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ operation, cost, limits }) => {
-      for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), operation, unit)
+      for (const unit of units) metrics.charged.raise(ofUnit(cost, unit), operation, unit)
       for (const { name, kind, unit } of listedLimits(limits)) {
         // Requests without a slot don't charge concurrency, and free ones charge nothing.
         const isCharged = kind === 'concurrency' ? working.has(operation) : ofUnit(cost, unit) > 0
