@@ -206,7 +206,7 @@ describe('gateway configuration', () => {
   })
 
   it('every variable is documented with its default', () => {
-    const page = readFileSync(join(ROOT, 'docs/gateway/index.md'), 'utf8')
+    const page = readFileSync(join(ROOT, 'docs/gateway/configuration.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\|/gm)].map(([, name, text]) => [name, text])
     const expected = NAMES.map((name) => {
       const shown = DEFAULTS[name]?.replace(`${ROOT}/`, '')
