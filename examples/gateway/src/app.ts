@@ -63,6 +63,8 @@ export interface App {
   listening(ports: Ports): Addresses
   /** Rejects requests with 503 from now on. */
   refuse(): void
+  /** Refuses imports in flight that still wait for their source. Resolves when all have ended. */
+  endImports(): Promise<void>
   /** Saves the counters and closes everything. */
   close(): Promise<void>
 }
@@ -165,6 +167,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
       isClosing = true
       live.end()
     },
+    endImports: () => sources.imports.close(),
     async close() {
       await inOrder(logger, {
         'ending imports': () => sources.imports.close(),

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '@scoregw/quota'
 import { systemClock } from '@scoregw/quota/store'
 import type { Addresses, Ports } from './addresses.ts'
@@ -10,11 +11,15 @@ import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 import { metricsHandler } from './metrics/metrics.ts'
-import { openToOthers } from './start/data-dir.ts'
+import { dataDirFault, openToOthers } from './start/data-dir.ts'
 import { codesOf, StartError } from './start/start-error.ts'
 
-/** How long requests in flight may take when the gateway stops. The rest of 10 s is for closing. */
+/** How long requests in flight may take when the gateway stops, in milliseconds. */
 const STOP_GRACE_MS = 8_000
+/** How long imports may take of it. Those that still wait for their source are then refused, and cost nothing. */
+const IMPORT_GRACE_MS = 6_500
+/** How long the whole stop may take: a database that doesn't answer must not keep the process for longer. */
+const STOP_MS = 9_500
 
 /** A running gateway. */
 export interface Gateway {
@@ -39,20 +44,28 @@ export interface GatewayOptions {
    * @default 0
    */
   readonly idleGraceMs?: number | undefined
+  /**
+   * How long imports may wait for their source when the gateway stops, in milliseconds.
+   *
+   * @default 6500
+   */
+  readonly importGraceMs?: number | undefined
 }
 
 /** Starts the gateway: database, demo, servers and timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
-  const { clock = systemClock, idleGraceMs = 0 } = options
+  const { clock = systemClock, ...graces } = options
   const isEmbedded = config.databaseUrl === undefined
   const unlock = isEmbedded ? lockDataDir(config.dataDir, config.isDataDirShared) : () => undefined
   const app = await createApp({ config, clock, logger }).catch((error: unknown) => {
     unlock()
-    throw error
+    throw dataDirFault(config.dataDir, error)
   })
   const listeners: Listener[] = []
   try {
-    const demo = await demoOf(config, app)
+    const demo = await demoOf(config, app).catch((error: unknown) => {
+      throw dataDirFault(config.dataDir, error)
+    })
     if (config.databaseUrl === undefined || demo !== undefined) warnOfReaders(config.dataDir, logger)
     const { maxConnections } = config
     const serve = async (variable: string, handler: RequestListener, port: number): Promise<number> => {
@@ -78,7 +91,7 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
       metricsPort,
       addresses,
       demo,
-      stop: () => stop(app, listeners, chores, idleGraceMs).finally(unlock),
+      stop: () => stop({ app, listeners, chores, logger }, graces).finally(unlock),
     }
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop(0)))
@@ -121,14 +134,29 @@ async function demoOf({ demo: given, dataDir }: Config, app: App): Promise<DemoC
   return undefined
 }
 
-async function stop(
-  app: App,
-  listeners: readonly Listener[],
-  chores: readonly Repeated[],
-  idleGraceMs: number,
-): Promise<void> {
+interface Running {
+  readonly app: App
+  readonly listeners: readonly Listener[]
+  readonly chores: readonly Repeated[]
+  readonly logger: Logger
+}
+
+/** Stops within 10 s, whatever doesn't answer. */
+async function stop(running: Running, graces: Omit<GatewayOptions, 'clock'>): Promise<void> {
+  const late = new AbortController()
+  const isLate = setTimeout(STOP_MS, true, { signal: late.signal }).catch(() => false)
+  const isClosed = close(running, graces).then(() => false)
+  if (await Promise.race([isClosed, isLate])) running.logger.error('stopped without closing what does not answer')
+  late.abort()
+}
+
+async function close({ app, listeners, chores }: Running, graces: Omit<GatewayOptions, 'clock'>): Promise<void> {
+  const { idleGraceMs = 0, importGraceMs = IMPORT_GRACE_MS } = graces
   app.refuse()
+  const answered = new AbortController()
+  setTimeout(importGraceMs, undefined, { signal: answered.signal }).then(app.endImports, () => undefined)
   await Promise.all(listeners.map((listener) => listener.stop(STOP_GRACE_MS, idleGraceMs)))
+  answered.abort()
   await Promise.all(chores.map((chore) => chore.stop()))
   await app.close()
 }

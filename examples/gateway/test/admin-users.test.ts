@@ -179,7 +179,7 @@ describe('managing users', () => {
 })
 
 describe('listing users', () => {
-  it('the list of users searches ids and names, takes wildcards literally, and has pages', async () => {
+  it('the list of users finds ids and names by their beginning, takes wildcards literally, and has pages', async () => {
     const { call } = await gateway()
     for (const [id, name] of [
       ['alice', '100% Alice'],
@@ -193,11 +193,13 @@ describe('listing users', () => {
       return idsOf(await call('GET', `/admin/users?query=${encodeURIComponent(query)}`)).sort()
     }
     expect(await found('BOB')).toEqual(['BOBBY', 'bob'])
-    expect(await found('%')).toEqual(['alice'])
-    expect(await found('_')).toEqual(['bob'])
-    expect(await found('!')).toEqual(['BOBBY'])
-    expect(await found('明')).toEqual(['carol'])
-    expect(await found('nobody')).toEqual([])
+    expect(await found('100%')).toEqual(['alice'])
+    expect(await found('bob_')).toEqual(['bob'])
+    for (const wild of ['%', '_', '*', 'lice', '明', 'nobody']) expect(await found(wild)).toEqual([])
+    expect(await found('小')).toEqual(['carol'])
+    await call('PUT', '/admin/users/carol', { qq: 45_678 })
+    expect(await found('45678')).toEqual(['carol'])
+    expect(await found('4567')).toEqual([])
     const all = await everyPage(call, 'limit=100')
     expect([...all].sort()).toEqual(['BOBBY', 'admin', 'alice', 'bob', 'carol', 'demo'])
     for (const limit of [1, 2, 3, 6]) expect(await everyPage(call, `limit=${limit}`)).toEqual(all)
@@ -230,11 +232,10 @@ describe('listing users', () => {
       insert into users (id, name, role, created_at, touched_at)
       select 'user-' || i, 'Player ' || (i * 7919 % 10000), 'player', 0, 0 from n`)
     const plan = file
-      .prepare("explain query plan select id from users where id > 'a' and lower(id) like '%x%' order by id limit 51")
+      .prepare("explain query plan select id from (select id from users) as found where id > 'a' order by id limit 51")
       .all() as { detail: string }[]
     file.close()
     expect(plan.map(({ detail }) => detail).join(' ')).toMatch(/^SEARCH users USING \S*\s?INDEX \S+ \(id>\?\)$/)
     expect(await everyPage(call, 'query=player%20999&limit=100')).toHaveLength(11)
-    expect(idsOf(await call('GET', '/admin/users?query=nobody-is-called-so'))).toEqual([])
   })
 })

@@ -90,6 +90,22 @@ describe('malformed requests', () => {
     expect(garbage).toContain('"error":"bad_request"')
     const overflow = await raw(gateway, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Pad: ${'x'.repeat(20_000)}\r\n\r\n`)
     expect(overflow).toMatch(/^HTTP\/1\.1 431 /)
+    const twoHosts = await raw(gateway, 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')
+    expect(twoHosts).toMatch(/^HTTP\/1\.1 400 /)
+    expect(twoHosts).toContain('"msg":"Send Host once."')
+  })
+})
+
+describe('many failures', () => {
+  it('a caller who failed a hundred times still gets no 429', async () => {
+    const { send } = await testGateway()
+    for (let failure = 0; failure < 100; failure++) {
+      const [status, sent] = [404, await send('GET', '/nowhere')]
+      expect(sent.status).toBe(status)
+      expect((await send('GET', '/me/quota', { token: 'gw_wrong' })).status).toBe(401)
+    }
+    expect((await send('GET', '/me/quota')).status).toBe(200)
+    expect((await send('GET', '/admin/users', { token: ADMIN_TOKEN })).status).toBe(200)
   })
 })
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
-import { ownTime } from '@scoregw/server-kit'
+import { ownTime, slowTests } from '@scoregw/server-kit'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DatabaseAwayError } from '../src/db/database-away.ts'
@@ -24,6 +24,26 @@ type Send = ReturnType<typeof sender>
 function serviceUrl(printed: string, name: string): string {
   return new RegExp(`${name} +(\\S+)`).exec(printed)?.[1] ?? ''
 }
+
+describe.runIf(postgresTests)('a silent PostgreSQL', () => {
+  it.runIf(slowTests)('a gateway with requests in flight stops in 10 s while its PostgreSQL is silent', async () => {
+    const postgres = await postgresServer()
+    const child = await runGateway(tempDir(), { ...TOKENS, DATABASE_URL: postgres.url })
+    const send = sender(child.baseUrl)
+    expect((await send('GET', '/me/quota')).status).toBe(200)
+    postgres.pause()
+    onTestFinished(() => postgres.resume())
+    const inFlight = [1, 2, 3].map(() => send('POST', '/v1/user/music').catch((error: unknown) => error))
+    await expect.poll(() => child.stderr(), { timeout: 60_000 }).toContain('PostgreSQL does not answer')
+    const stopping = ownTime()
+    child.process.kill('SIGTERM')
+    expect(await child.ended()).toEqual({ code: 0, signal: null })
+    // Promised are 10 s. Before, each step of the stop waited for the database by itself, 27 s in all.
+    expect(ownTime() - stopping).toBeLessThan(12_000)
+    expect(child.stderr()).toContain('stopped without closing what does not answer')
+    await Promise.all(inFlight)
+  })
+})
 
 describe.runIf(postgresTests && redisTests)('a PostgreSQL killed under load', () => {
   it('requests get 503 while PostgreSQL is down and work within a second, with all acknowledged data', async () => {

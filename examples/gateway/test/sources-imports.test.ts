@@ -7,7 +7,7 @@ import { createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { listen } from '../src/http/listener.ts'
 import { createLogger } from '../src/log/logger.ts'
-import { databaseOf, START, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { databaseOf, START, sender, tempDir, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { postgresServer } from './support/postgres.ts'
 import { KEY, sourceGateway } from './support/source-gateway.ts'
 import { fishRecord, fishRecords, held, lxScore, lxScores, silence, sourceServer } from './support/source-server.ts'
@@ -86,6 +86,20 @@ describe('concurrent imports of a player', () => {
     await app.close()
     expect(await running).toMatchObject({ status: 503, body: { error: 'shutting_down', retryAfterSeconds: 5 } })
     expect(databaseOf(dataDir).source_imports).toEqual([])
+  })
+})
+
+describe('an import that a stop cuts off', () => {
+  it('an import that a stop cuts off is refused and costs nothing', async () => {
+    const lx = await sourceServer(silence)
+    const dataDir = tempDir()
+    const env = { LXNS_BASE_URL: lx.origin, SOURCE_TIMEOUT_MS: '60000' }
+    const { send, stop } = await testGateway({ dataDir, env, importGraceMs: 0 })
+    const running = send('POST', '/v1/update-lx', { body: { key: KEY } })
+    await expect.poll(() => lx.requests.length).toBe(1)
+    await stop()
+    expect(await running).toMatchObject({ status: 503, body: { error: 'shutting_down', retryAfterSeconds: 5 } })
+    expect(await usedOf(await testGateway({ dataDir }))).toEqual({ read: 0, write: 0 })
   })
 })
 

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
 import { roomOnDisk } from '../src/health/health.ts'
 import { listen } from '../src/http/listener.ts'
-import { ENTRY, tempDir, testGateway } from './support/gateway.ts'
+import { StartError } from '../src/start/start-error.ts'
+import { ENTRY, type TestGateway, tempDir, testGateway } from './support/gateway.ts'
 
 /** One request; answers its status and whether the connection closes, or the code of what broke it off. */
 function ask(port: number, agent: Agent): Promise<string> {
@@ -80,7 +81,38 @@ function smallDisk(): string | undefined {
   return dir
 }
 
+/** Fills a disk, except for some bytes. */
+function fill(dataDir: string, left = 0): string {
+  const filler = join(dataDir, 'filler')
+  for (let size = 4_194_304; size >= 1; size = Math.floor(size / 2)) {
+    try {
+      writeFileSync(filler, Buffer.alloc(size), { flag: 'a' })
+    } catch {
+      // Full to the last byte.
+    }
+  }
+  truncateSync(filler, statSync(filler).size - left)
+  return filler
+}
+
 describe('a full disk', () => {
+  it('a start on a full disk fails with one line, wherever the room ends', async (context) => {
+    const dataDir = smallDisk()
+    if (dataDir === undefined) return context.skip()
+    const messages = new Set<string>()
+    for (let left = 0; left < 800_000; left += 50_000) {
+      const filler = fill(dataDir, left)
+      const started = await testGateway({ dataDir }).catch((error: unknown) => error)
+      if (started instanceof Error) {
+        expect(started).toBeInstanceOf(StartError)
+        messages.add(started.message)
+      } else await (started as TestGateway).stop()
+      for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name))
+      expect(existsSync(filler)).toBe(false)
+    }
+    expect([...messages]).toEqual([`DATA_DIR=${dataDir}: is on a disk that is full; make room, or name another folder`])
+  })
+
   it('a full disk fails /readyz and writes, ends when there is room, and doesn’t prevent a stop', async (context) => {
     const dataDir = smallDisk()
     if (dataDir === undefined) return context.skip()
@@ -91,14 +123,7 @@ describe('a full disk', () => {
       return [status, body.msg]
     }
     expect((await ready())[0]).toBe(200)
-    const filler = join(dataDir, 'filler')
-    for (let size = 4_194_304; size >= 1; size = Math.floor(size / 2)) {
-      try {
-        writeFileSync(filler, Buffer.alloc(size), { flag: 'a' })
-      } catch {
-        // Full to the last byte.
-      }
-    }
+    const filler = fill(dataDir)
     gateway.clock.advance(1_000)
     expect(await ready()).toEqual([503, 'No answer from the disk of the database, which is full.'])
     const statuses = new Set<number>()

@@ -247,6 +247,34 @@ describe('full snapshots', () => {
     expect(await songs(bot)).toEqual([1, 2, 3])
   })
 
+  it('a chunk sent with and without its index counts once, and a final chunk deletes nothing while one is missing', async () => {
+    const { bot } = await testSync()
+    await bot.sync({ qq: LINKED, records: [recordOf(9)] })
+    const [zero, one] = [full('a', recordOf(1)), full('a', recordOf(2))]
+    const final = { ...full('a', recordOf(3)), chunk_index: 2, chunk_total: 3, snapshot_final: true }
+    expect((await bot.sync(zero)).body).toMatchObject({ status: 'partial', imported: 1 })
+    // The answer was lost, and the bot sends the chunk as its first.
+    expect((await bot.sync({ ...zero, chunk_index: 0 })).body).toMatchObject({ status: 'partial', imported: 1 })
+    const early = await bot.sync(final)
+    expect([early.status, early.body.missing]).toEqual([409, [1]])
+    expect(await songs(bot)).toEqual([1, 3, 9])
+    expect((await bot.sync({ ...one, chunk_index: 1 })).body.status).toBe('ok')
+    // After the end, the same chunk is recognised in both forms.
+    for (const again of [one, { ...one, chunk_index: 1 }, { ...zero, chunk_index: 0 }]) {
+      expect((await bot.sync(again)).body).toMatchObject({ status: 'ok', imported: 1 })
+    }
+    expect(await songs(bot)).toEqual([1, 2, 3])
+  })
+
+  it('a chunk_total below an earlier chunk_index is a conflict', async () => {
+    const { bot } = await testSync()
+    expect((await bot.sync({ ...full('a', recordOf(1)), chunk_index: 5 })).status).toBe(200)
+    const { status, body } = await bot.sync({ ...full('a', recordOf(2)), chunk_index: 0, chunk_total: 1 })
+    expect([status, body.error]).toEqual([409, 'chunk_conflict'])
+    expect(body.msg).toBe('chunk_total is 1, and chunk_index was 5 on an earlier chunk.')
+    expect(await songs(bot)).toEqual([1])
+  })
+
   it('a snapshot expires after 30 idle minutes, and its id is rejected for 7 days', async () => {
     const { bot, clock, gateway } = await testSync()
     const forget = gateway.app.chores.find(({ what }) => what === 'forgetting old snapshots')!

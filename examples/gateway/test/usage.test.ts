@@ -32,7 +32,7 @@ describe('the failure rate of usage', () => {
     expect(body.series.at(-1).ts).toBe('2026-08-06T14:00:00.000Z')
   })
 
-  it('the failure rate counts each outcome, except for monitoring requests', async () => {
+  it('the failure rate counts each outcome, except for monitoring, administrators and pages', async () => {
     const gateway = await testGateway({ env: { LXNS_BASE_URL: 'http://127.0.0.1:9', SOURCE_TIMEOUT_MS: '1000' } })
     const { send } = gateway
     const upsert = { body: { musicList: [ENTRY] } }
@@ -40,7 +40,19 @@ describe('the failure rate of usage', () => {
     expect((await send('POST', '/v1/music/upsert', upsert)).status).toBe(429)
     expect((await send('POST', '/v1/user/music', { token: null })).status).toBe(401)
     expect((await send('GET', '/nowhere')).status).toBe(404)
-    for (const path of ['/healthz', '/readyz']) expect((await send('GET', path)).status).toBe(200)
+    for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+      expect((await send('GET', path)).status).toBe(200)
+    }
+    for (const path of ['/', '/reference/', '/reference/swagger-ui.css', '/admin/']) {
+      const page = await fetch(`${gateway.gateway.addresses.gateway}${path}`, { headers: { Accept: 'text/html' } })
+      expect([path, page.status]).toEqual([path, 200])
+    }
+    // What an open console requests again and again.
+    for (const path of ['/admin/users', '/admin/overview', '/admin/quota/settings', '/metrics']) {
+      expect((await send('GET', path, { token: ADMIN_TOKEN })).status).toBe(200)
+    }
+    expect((await send('GET', '/admin/nowhere', { token: ADMIN_TOKEN })).status).toBe(404)
+    expect((await send('GET', '/admin/users')).status).toBe(403)
     // Nobody listens there: a request that could not be forwarded is status 0, though the client gets a 502.
     expect((await send('POST', '/v1/update-lx', { body: { key: 'k' } })).status).toBe(502)
     const { body } = await failureRate(gateway)

@@ -2,6 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import type { Selectable, Transaction } from 'kysely'
 import * as z from 'zod'
 import type { AuditEntryTable, Db, Tables } from '../db/schema.ts'
+import { strictObject } from '../http/http-error.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
 
@@ -124,7 +125,7 @@ function textOf(document: object | null): string | null {
   return document === null ? null : JSON.stringify(document)
 }
 
-const query = z.strictObject({
+const query = strictObject({
   cursor: z
     .string()
     .regex(/^\d{1,15}$/, CURSOR_ERROR)

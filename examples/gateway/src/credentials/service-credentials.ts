@@ -3,7 +3,7 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import type { Db } from '../db/schema.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError, strictObject } from '../http/http-error.ts'
 import type { Holder } from '../http/request-context.ts'
 import { type Route, route } from '../http/route.ts'
 import { DEMO_LABEL, isSameHash, newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
@@ -150,7 +150,7 @@ function hasFormOf(service: Service, credential: string): boolean {
   return !credential.startsWith(TOKEN_PREFIX) && !credential.startsWith(PREFIXES.charts)
 }
 
-const issueBody = z.strictObject({
+const issueBody = strictObject({
   // Credentials with the demo's name are deleted with the demo.
   name: nameSchema.refine((name) => name !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's credential`),
 })

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 
 /** Every error code of the services: its status, and what it means. */
 const ERRORS = {
@@ -121,6 +121,14 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`
 }
 
+/** An object without other members. A fault lists all members that there are. */
+export function strictObject<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  const members = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `unknown key; expected ${members}` : undefined),
+  })
+}
+
 /** How many unknown keys of one object are named. */
 const MAX_UNKNOWN = 5
 
@@ -128,10 +136,8 @@ const MAX_UNKNOWN = 5
 export function detailsOf(issue: z.core.$ZodIssue): Detail[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]
-  const { keys } = issue
-  const named = keys
-    .slice(0, MAX_UNKNOWN)
-    .map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg: 'unknown key' }))
+  const { keys, message: msg } = issue
+  const named = keys.slice(0, MAX_UNKNOWN).map((key) => ({ path: path === '' ? key : `${path}.${key}`, msg }))
   return keys.length <= MAX_UNKNOWN
     ? named
     : [...named, { path, msg: `${keys.length - MAX_UNKNOWN} more unknown keys` }]

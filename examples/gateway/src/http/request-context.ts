@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { ErrorCode } from './http-error.ts'
+import { type ErrorCode, HttpError } from './http-error.ts'
 
 /** A person with an account. */
 export interface User {
@@ -75,6 +75,8 @@ export function requestId(): RequestHandler {
     const id = given !== undefined && ACCEPTABLE.test(given) ? given : randomUUID()
     beginRequest(req, id)
     res.set('X-Request-Id', id)
+    // A proxy may have routed by one, and a link be made of the other.
+    if ((req.headersDistinct.host?.length ?? 0) > 1) throw new HttpError('bad_request', 'Send Host once.')
     next()
   }
 }

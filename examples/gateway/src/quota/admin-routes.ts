@@ -3,7 +3,7 @@ import { type Fault, initialSettings, type Versioned } from '@scoregw/quota/inte
 import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import { changed, type Precondition, preconditionOf } from '../http/etag.ts'
-import { type Detail, detailsOf, HttpError, invalid } from '../http/http-error.ts'
+import { type Detail, detailsOf, HttpError, invalid, strictObject } from '../http/http-error.ts'
 import { type Reply, type Route, route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import {
@@ -26,7 +26,7 @@ import { statusBody } from './status-routes.ts'
 /** The parameter `:id`. An invalid id isn't found, like any unknown one. */
 export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
 
-const resetBody = z.strictObject({
+const resetBody = strictObject({
   layer: z.enum(LAYERS).optional().describe("Default: the user's own."),
   category: z.enum(CATEGORIES).optional().describe('Default: all.'),
 })

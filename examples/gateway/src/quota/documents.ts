@@ -1,6 +1,7 @@
 import type { Settings, VersionedSettings } from '@scoregw/quota'
 import { MODES } from '@scoregw/quota/internal'
 import * as z from 'zod'
+import { strictObject } from '../http/http-error.ts'
 import { isoInstant } from '../http/instant.ts'
 import { namedOf, tableOf } from './names.ts'
 import { OPERATION_NAMES, policy, type Tokens } from './policy.ts'
@@ -17,9 +18,9 @@ function whole(most: number, error: string): z.ZodType<number> {
 const MAX_TOKENS = 10 ** 11
 const tokens = whole(MAX_TOKENS, `expected a whole number of tokens from 0 to ${MAX_TOKENS}`)
 const price = whole(Number.MAX_SAFE_INTEGER, 'expected a whole number of tokens, 0 or more')
-const windows = z.strictObject({ '1h': tokens, '5h': tokens, '1d': tokens }).meta({ id: 'WindowTokens' })
-const categories = z.strictObject({ read: windows, write: windows }).meta({ id: 'CategoryTokens' })
-const table = z.strictObject({ personal: categories, site: categories }).meta({ id: 'QuotaTable' })
+const windows = strictObject({ '1h': tokens, '5h': tokens, '1d': tokens }).meta({ id: 'WindowTokens' })
+const categories = strictObject({ read: windows, write: windows }).meta({ id: 'CategoryTokens' })
+const table = strictObject({ personal: categories, site: categories }).meta({ id: 'QuotaTable' })
 
 const MULTIPLIER_ERROR = 'expected a number from 0.25 to 4 with at most two decimals'
 const multiplier = z
@@ -30,19 +31,19 @@ const multiplier = z
 const remarks = z.array(z.object({ path: z.string(), msg: z.string() }))
 const warnings = remarks.describe('Reasons why an operation is impossible, such as a limit below its price.')
 
-const settings = z.strictObject({
+const settings = strictObject({
   mode: z
     .enum(MODES, { error: `expected one of ${MODES.join(', ')}` })
     .describe('What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.'),
   base: table,
   custom: table.nullable().describe('Not scaled. Required in mode `custom`.'),
-  site: z.strictObject({
+  site: strictObject({
     enabled: z.boolean().describe("`false`: the site's windows are neither checked, charged nor shown."),
     multiplier,
   }),
-  prices: z
-    .strictObject(Object.fromEntries(OPERATION_NAMES.map((name) => [name, price.optional()])))
-    .describe('Prices in tokens that differ from the default.'),
+  prices: strictObject(Object.fromEntries(OPERATION_NAMES.map((name) => [name, price.optional()]))).describe(
+    'Prices in tokens that differ from the default.',
+  ),
 })
 
 /** The body of a change of the settings. */
@@ -59,9 +60,13 @@ export const settingsAnswer = settingsDocument.extend({ warnings })
 type SettingsDocument = z.output<typeof settingsDocument>
 
 /** A merge patch of the settings (RFC 7396). The result is validated as a whole document. */
-export const settingsPatch = z
-  .strictObject({ mode: z.unknown(), base: z.unknown(), custom: z.unknown(), site: z.unknown(), prices: z.unknown() })
-  .partial()
+export const settingsPatch = strictObject({
+  mode: z.unknown(),
+  base: z.unknown(),
+  custom: z.unknown(),
+  site: z.unknown(),
+  prices: z.unknown(),
+}).partial()
 
 /** The document of stored settings. Custom values that are missing follow the base values. */
 export function settingsDocumentOf(stored: VersionedSettings<Tokens>): SettingsDocument {
@@ -88,21 +93,17 @@ export function settingsOf({ mode, base, custom, site, prices }: SettingsBody): 
 }
 
 const override = tokens.nullable().describe("Tokens, which modes don't scale; `null`: the default, 0 blocks.")
-const limits = z.strictObject({ '1h': override, '5h': override, '1d': override })
+const limits = strictObject({ '1h': override, '5h': override, '1d': override })
 
-export const userQuotaDocument = z
-  .strictObject({
-    overrides: z.strictObject({ read: limits, write: limits }),
-    bypassSite: z
-      .boolean()
-      .describe('`true`: the windows of `Site` do not apply to this user; those of `Personal` do.'),
-  })
-  .meta({ id: 'UserQuota' })
+export const userQuotaDocument = strictObject({
+  overrides: strictObject({ read: limits, write: limits }),
+  bypassSite: z.boolean().describe('`true`: the windows of `Site` do not apply to this user; those of `Personal` do.'),
+}).meta({ id: 'UserQuota' })
 export const userQuotaAnswer = userQuotaDocument.extend({ warnings })
 
 /** Absent members get their default. */
-export const userQuotaBody = z.strictObject({
-  overrides: z.strictObject({ read: limits.partial(), write: limits.partial() }).partial().default({}),
+export const userQuotaBody = strictObject({
+  overrides: strictObject({ read: limits.partial(), write: limits.partial() }).partial().default({}),
   bypassSite: z.boolean().default(false),
 })
 

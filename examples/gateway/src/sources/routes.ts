@@ -9,22 +9,15 @@ import type { ImportResult } from './source-imports.ts'
 import type { Sources } from './sources.ts'
 
 const MAX_CREDENTIAL_LENGTH = 512
-/** Such tokens may be JWTs. */
-const MAX_ACCESS_TOKEN_LENGTH = 4_096
-
-const errorOf = (most: number): string => `expected 1 to ${most} visible ASCII characters`
+const CREDENTIAL_ERROR = `expected 1 to ${MAX_CREDENTIAL_LENGTH} visible ASCII characters`
 
 /** Characters allowed in a header field. The message never repeats the text. */
-function visible(most: number): z.ZodString {
-  return z
-    .string(errorOf(most))
-    .trim()
-    .regex(new RegExp(`^[!-~]{1,${most}}$`), errorOf(most))
-}
+const credential = z
+  .string(CREDENTIAL_ERROR)
+  .trim()
+  .regex(new RegExp(`^[!-~]{1,${MAX_CREDENTIAL_LENGTH}}$`), CREDENTIAL_ERROR)
 
-const credential = visible(MAX_CREDENTIAL_LENGTH)
-
-const accessToken = visible(MAX_ACCESS_TOKEN_LENGTH).describe("An access token of the source's OAuth.")
+const accessToken = credential.describe("An access token of the source's OAuth.")
 
 /** The player's personal token at LXNS, or an access token. */
 const lxForm = z.union([z.object({ key: credential.describe("The player's own token.") }), z.object({ accessToken })])
@@ -42,8 +35,7 @@ function oneCredential(name: 'key' | 'token'): z.ZodType<SourceCredential> {
       const { [name]: personal, accessToken: oauth } = body
       if (personal !== undefined && oauth === undefined) return { kind: 'personal', text: personal }
       if (personal === undefined && oauth !== undefined) return { kind: 'oauth', text: oauth }
-      const message =
-        personal === undefined ? errorOf(MAX_CREDENTIAL_LENGTH) : `send ${name} or accessToken, one of them`
+      const message = personal === undefined ? CREDENTIAL_ERROR : `send ${name} or accessToken, one of them`
       context.addIssue({ code: 'custom', path: [name], message })
       return z.NEVER
     })

@@ -100,8 +100,8 @@ async function snapshotOf(
 async function answerFinished(step: Step): Promise<Answered> {
   const { snapshots, snapshot, count, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
-  const known = chunks.find((chunk) => isChunk(chunk, step) && chunk.checksum === records.checksum)
-  if (known !== undefined) return partOf(snapshot, 'ok', await snapshots.resultOf(snapshot.id, known))
+  const known = repeatedBy(step, chunks)
+  if (known?.checksum === records.checksum) return partOf(snapshot, 'ok', await snapshots.resultOf(snapshot.id, known))
   const msg = `the snapshot ${snapshot.id} is finished: its later records are not stored`
   const errors = count === 0 ? [] : [{ index: 0, path: 'snapshot_id', msg }]
   return partOf(snapshot, 'ok', { imported: 0, updated: 0, skipped: count, errors })
@@ -110,8 +110,8 @@ async function answerFinished(step: Step): Promise<Answered> {
 async function answerOpen(step: Step): Promise<Answered | SyncError> {
   const { transaction, snapshots, snapshot, body, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
-  const known = chunks.find((chunk) => isChunk(chunk, step))
-  const conflict = conflictOf(step, known)
+  const known = repeatedBy(step, chunks)
+  const conflict = conflictOf(step, known, chunks)
   if (conflict !== undefined) return conflict
   if (known === undefined && chunks.length >= MAX_CHUNKS) {
     return new SyncError('validation_failed', `A snapshot has ${MAX_CHUNKS} chunks at most.`)
@@ -168,12 +168,22 @@ async function finish(
   return partOf(snapshot, 'ok', result)
 }
 
-/** Whether a request repeats a chunk: by its index, or by its records if it has none. */
-function isChunk(chunk: Chunk, { body, records }: SyncRequest): boolean {
-  return typeof body.chunk_index === 'number' ? chunk.index === body.chunk_index : chunk.checksum === records.checksum
+/**
+ * The chunk that a request repeats: the one with its index, or else one with its records, if only one of the two has an
+ * index. So a chunk that comes with and without its index counts once.
+ */
+function repeatedBy({ body, records }: SyncRequest, chunks: readonly Chunk[]): Chunk | undefined {
+  const index = body.chunk_index ?? null
+  const withIndex = index === null ? undefined : chunks.find((chunk) => chunk.index === index)
+  const isSame = (chunk: Chunk): boolean => chunk.checksum === records.checksum
+  return withIndex ?? chunks.find((chunk) => isSame(chunk) && (index === null || chunk.index === null))
 }
 
-function conflictOf({ snapshot, body, records }: Step, known: Chunk | undefined): SyncError | undefined {
+function conflictOf(
+  { snapshot, body, records }: Step,
+  known: Chunk | undefined,
+  chunks: readonly Chunk[],
+): SyncError | undefined {
   const conflict = (msg: string): SyncError => new SyncError('chunk_conflict', msg)
   if (known !== undefined && known.checksum !== records.checksum) {
     return conflict(`Chunk ${known.index} came with other records, of the checksum ${known.checksum}.`)
@@ -188,6 +198,10 @@ function conflictOf({ snapshot, body, records }: Step, known: Chunk | undefined)
   }
   if (before !== null && typeof index === 'number' && index >= before) {
     return conflict(`chunk_index is ${index}, and chunk_total was ${before} on an earlier chunk.`)
+  }
+  const beyond = chunks.find((chunk) => typeof total === 'number' && (chunk.index ?? 0) >= total)
+  if (beyond !== undefined) {
+    return conflict(`chunk_total is ${total}, and chunk_index was ${beyond.index} on an earlier chunk.`)
   }
   return undefined
 }

@@ -141,16 +141,19 @@ function factsOf(
   return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }
 }
 
-/** Monitoring requests these every few seconds. They would hide real failures. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+/**
+ * Paths that aren't traffic: monitoring, administrators with their console, and pages. They are requested every few
+ * seconds, and would hide real failures.
+ */
+const NOT_TRAFFIC = /^\/(?:$|(?:healthz|readyz|metrics|openapi\.json)$|(?:admin|reference)(?:\/|$))/
 
 /**
- * Counts the outcome of each request. Requests that couldn't be forwarded count as status 0, whatever their clients
- * received.
+ * Counts the outcome of each request of a player. Requests that couldn't be forwarded count as status 0, whatever
+ * their clients received.
  */
 export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
   return (req, res, next) => {
-    if (PROBES.has(req.path)) return next()
+    if (NOT_TRAFFIC.test(req.path)) return next()
     res.once('close', () => {
       const { errorCode, isBusinessFail: businessFail } = contextOf(req)
       const quotaUnavailable = errorCode === 'quota_unavailable'

@@ -96,7 +96,9 @@ export class UsageRecords {
       const ownerless = await transaction
         .deleteFrom('usage_records')
         .where('id', 'in', [...ids])
-        .where('user_id', 'not in', ({ selectFrom }) => selectFrom('users').select('id'))
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('users').select('users.id').whereRef('users.id', '=', 'usage_records.user_id'))),
+        )
         .returning('id')
         .execute()
       for (const { id } of ownerless) ids.delete(id)

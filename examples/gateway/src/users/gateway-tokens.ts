@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import type { Db } from '../db/schema.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError, strictObject } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
 import { DEMO_LABEL, newToken } from './tokens.ts'
 import { nameSchema, userIdSchema } from './user.ts'
@@ -101,7 +101,7 @@ export class GatewayTokens {
 
 const PATH = '/admin/users/:id/tokens'
 
-const issueBody = z.strictObject({
+const issueBody = strictObject({
   // Tokens with the demo's label are deleted with the demo.
   label: nameSchema.refine((label) => label !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's tokens`).optional(),
 })

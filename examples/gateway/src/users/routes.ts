@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { preconditionOf } from '../http/etag.ts'
+import { strictObject } from '../http/http-error.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
 import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
@@ -8,8 +9,8 @@ import type { UserRecord } from './user-repository.ts'
 
 const ROLES = ['player', 'admin'] as const
 
-const query = z.strictObject({
-  query: nameSchema.optional().describe('Part of an id or a name, in any case.'),
+const query = strictObject({
+  query: nameSchema.optional().describe('The beginning of an id or a name, in any case, or a score sync account.'),
   cursor: z
     .string()
     .transform((text) => Buffer.from(text, 'base64url').toString())
@@ -29,7 +30,7 @@ const qq = z
 
 const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
 
-const userBody = z.strictObject({
+const userBody = strictObject({
   name: nameSchema.optional(),
   role: roleSchema.optional(),
   disabled: z.boolean('expected true or false').optional().describe('`true`: all credentials are rejected with a 403.'),
@@ -42,12 +43,11 @@ const credits = z
   .refine((value) => Number.isInteger(value) && Math.abs(value) <= MAX_BALANCE, CREDITS_ERROR)
 const notNegative = credits.refine((value) => value >= 0, 'expected no negative number')
 
-const balanceBody = z
-  .strictObject({
-    add: credits.optional(),
-    set: notNegative.optional(),
-    from: notNegative.optional().describe('With `set`: only set it if the balance is this.'),
-  })
+const balanceBody = strictObject({
+  add: credits.optional(),
+  set: notNegative.optional(),
+  from: notNegative.optional().describe('With `set`: only set it if the balance is this.'),
+})
   .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
     error: 'expected one of add and set',
     // Always checked, so that one response names all faults.

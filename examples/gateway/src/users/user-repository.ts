@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
-import { sql, type Transaction } from 'kysely'
+import { type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
@@ -176,26 +176,30 @@ export function toUserRecord(row: UserRow): UserRecord {
 }
 
 export interface UserSearch {
-  /** Part of an id or name, in any case; absent: all users. */
+  /** The beginning of an id or name, in any case, or a whole score sync account; absent: all users. */
   readonly text: string | undefined
   /** Lists users after this id. */
   readonly after: string | undefined
   readonly limit: number
 }
 
-/** Lists users by id. Reads the primary key from `after` on, and no further than necessary. */
+/** Lists users by id. Reads along an index: no further than necessary, or only users who match. */
 export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
-  const everybody = db.selectFrom('users').select(USER_COLUMNS).orderBy('id').limit(limit)
-  const behind = after === undefined ? everybody : everybody.where('id', '>', after)
-  if (text === undefined) return (await behind.execute()).map(toUserRecord)
-  const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`
-  const found = await behind
-    .where(({ or }) =>
-      or([
-        sql<boolean>`lower(id) like lower(${pattern}) escape '!'`,
-        sql<boolean>`lower(name) like lower(${pattern}) escape '!'`,
-      ]),
-    )
-    .execute()
-  return found.map(toUserRecord)
+  const users = db.selectFrom('users').select(USER_COLUMNS)
+  const found = db.selectFrom((text === undefined ? users : matching(users, text)).as('found')).selectAll()
+  const behind = after === undefined ? found : found.where('id', '>', after)
+  return (await behind.orderBy('id').limit(limit).execute()).map(toUserRecord)
+}
+
+/** The last character: no text that begins with another one comes behind it followed by this. */
+const LAST = '\u{10ffff}'
+
+/** A union, so that each part is read along its own index. */
+function matching(users: SelectQueryBuilder<Tables, 'users', UserRow>, text: string): typeof users {
+  const beginning = (column: 'id' | 'name') => {
+    const folded = sql`lower(${sql.ref(column)}) collate "BINARY"`
+    return users.where(sql<boolean>`${folded} >= lower(${text}) and ${folded} < lower(${text}) || ${LAST}`)
+  }
+  const named = beginning('id').union(beginning('name'))
+  return /^\d{5,12}$/.test(text) ? named.union(users.where('qq', '=', Number(text))) : named
 }

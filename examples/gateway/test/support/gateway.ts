@@ -53,6 +53,7 @@ export interface TestOptions {
   readonly dataDir?: string
   readonly env?: Record<string, string>
   readonly clock?: ManualClock
+  readonly importGraceMs?: number
 }
 
 /** A folder that is gone when the test is over. */
@@ -67,6 +68,7 @@ export async function testGateway({
   dataDir = tempDir(),
   env = {},
   clock = manualClock(START),
+  importGraceMs,
 }: TestOptions = {}): Promise<TestGateway> {
   const log: string[] = []
   const config = loadConfig({
@@ -84,6 +86,7 @@ export async function testGateway({
   })
   const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
     clock,
+    importGraceMs,
   })
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
