@@ -4192,7 +4192,7 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Part of an id or a name, in any case. */
+                /** @description The beginning of an id or a name, in any case, or a score sync account. */
                 query?: string;
                 /** @description `nextCursor` of the previous page. */
                 cursor?: string;
