@@ -8,7 +8,7 @@ import { machineNow, reportOf } from './report.ts'
 import { COMMITTED, write } from './results.ts'
 import { suites } from './suites.ts'
 
-const usage = `usage: npm run bench -- ${Object.keys(suites).join('|')} [--json FILE] [--quick | --full] [--publish]
+const usage = `usage: npm run bench -- ${Object.keys(suites).join('|')} [--json FILE] [--quick] [--publish]
        npm run bench -- all [--results FOLDER] [--quick]   every suite, one after the other
        npm run bench -- pages                              puts the committed results into the pages that show them
        --publish puts what a suite finds among the committed results, and into the pages`
@@ -19,7 +19,6 @@ async function main(): Promise<void> {
       json: { type: 'string' },
       results: { type: 'string', default: COMMITTED },
       quick: { type: 'boolean', default: false },
-      full: { type: 'boolean', default: false },
       publish: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -32,7 +31,7 @@ async function main(): Promise<void> {
   if (load === undefined) throw new Error(usage)
   const suite = await load()
   const machine = machineNow()
-  const findings = await suite(values.quick, values.full)
+  const findings = await suite(values.quick)
   progressEnds()
   print(findings)
   const report = reportOf(name, machine, findings)

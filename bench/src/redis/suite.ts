@@ -1,7 +1,6 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { contestantOf, type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
-import { fleetOf } from '../fleet.ts'
 import { description, names as USERS } from '../memory/users.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
@@ -16,8 +15,6 @@ const CALLERS = [1, 64, 512]
 const ORDINARY_CALLERS = [64, 512]
 /** Callers while processor time is measured. */
 const CPU_CALLERS = 512
-/** Callers in each of several processes. */
-const FLEET_CALLERS = 64
 
 /** Why goals are missed. */
 const BECAUSE = {
@@ -88,17 +85,14 @@ async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
   }
 }
 
-/** Each ordinary policy compared with an `INCRBY`, in one process and in several. */
+/** Each ordinary policy compared with an `INCRBY`. */
 async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> {
   const engines = [await floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
-  const rates: Rate[] = []
   try {
-    rates.push(...(await ratesOf(engines, ORDINARY_CALLERS, options)))
+    return await ratesOf(engines, ORDINARY_CALLERS, options)
   } finally {
     for (const engine of engines) await engine.stop()
   }
-  progress('several processes')
-  return [...rates, ...(await fleetOf({ kind: 'redis', address: String(port), callers: FLEET_CALLERS }, options))]
 }
 
 /** Processor time per decision in both processes, and the server's memory per new user. */
