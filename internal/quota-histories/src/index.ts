@@ -6,8 +6,6 @@ export {
   runFaultHistories,
 } from './faults/fault-history.ts'
 export { BUCKET_KINDS, type BucketCounts, type BucketKind, runBucketHistories } from './histories/bucket-histories.ts'
-export { runEditHistories } from './histories/edit-histories.ts'
-export { runHoldHistories } from './histories/hold-histories.ts'
 export { SCENES, type Scene, UNIT_SCENES } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {
@@ -18,7 +16,6 @@ export {
   runHistory,
   SEED,
 } from './histories/run-history.ts'
-export { runSetHistories } from './histories/set-histories.ts'
 export { TEN_SCENES } from './histories/ten-policies.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'
 export { explore } from './living/explore.ts'

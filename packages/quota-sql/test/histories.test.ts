@@ -1,17 +1,14 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { memoryStore } from '@scoregw/quota'
 import {
   BUCKET_KINDS,
   checkPromises,
   runBucketHistories,
-  runEditHistories,
   runHistories,
-  runHoldHistories,
-  runSetHistories,
   SEED,
   TEN_SCENES,
   UNIT_SCENES,
 } from '@scoregw/quota-histories'
+import { runStoreHistories } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'
@@ -23,8 +20,8 @@ const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 /** Of an engine over several units, and of ten policies as users write them. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
-/** Of layers with different limits, beside the memory store, which the testkit plays beside its model. */
-const SETS = { runs: deep ? 5_000 : 20, maxSteps: 30 }
+/** Of two policies and two processes, by the port alone. */
+const OF_STORES = { runs: deep ? 5_000 : 20, seed: SEED }
 /** Requests in histories with buckets, for each kind. */
 const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
@@ -69,18 +66,11 @@ for (const [name, group, factoryOf] of [
       await runHistories(factory, { ...UNITS, scenes: TEN_SCENES })
     })
 
-    it(`${SETS.runs} random histories over overlapping sets get the memory store’s answers (seed ${SEED})`, {
+    it(`${OF_STORES.runs} random histories of two policies get the model’s answers (seed ${SEED})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
-      const outcomes = await runSetHistories(factory, (clock) => memoryStore({ clock }), SETS)
+      const outcomes = await runStoreHistories(factory, OF_STORES)
       expect([...outcomes]).toEqual(expect.arrayContaining(['take admitted', 'take refused', 'hold admitted']))
-    })
-
-    it('every short history of two policies and of two holds gets the model’s answers', {
-      timeout: TIMEOUT_MS,
-    }, async () => {
-      await runEditHistories(factory, { depth: deep ? 4 : 1 })
-      expect(await runHoldHistories(factory, { depth: deep ? 4 : 2 })).toBeGreaterThan(10)
     })
   })
 }

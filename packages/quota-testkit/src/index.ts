@@ -1,3 +1,4 @@
+export { type HistoryOptions, runStoreHistories } from './history/play.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'
 export { CONFORMANCE_CASES } from './suite/cases.ts'
 export { describeFactorStore, describeOutcomeStore, describeSettingsStore, describeStore } from './suite/describe.ts'

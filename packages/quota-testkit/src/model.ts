@@ -1,6 +1,6 @@
 /**
  * A reference model to compare a quota engine with: the whole engine ({@link QuotaModel}), its counters ({@link
- * ModelCounters}) and their windows ({@link ModelWindows}).
+ * ModelCounters}), their windows ({@link ModelWindows}), and a store of them ({@link modelStore}).
  *
  * @module
  */
@@ -18,6 +18,7 @@ export type {
   ModelReservation,
   ModelReserveRequest,
 } from './model/model-requests.ts'
+export { modelStore } from './model/model-store.ts'
 export { type ModelSpan, type ModelWindow, ModelWindows } from './model/model-windows.ts'
 export { QuotaModel } from './model/quota-model.ts'
 export { utcCalendar } from './model/utc-calendar.ts'

@@ -23,10 +23,12 @@ describe.each([
       'runCase',
       'runPortCase',
       'runSettingsCase',
+      'runStoreHistories',
     ],
     types: [
       'CaseContext',
       'ConformanceCase',
+      'HistoryOptions',
       'ManualClock',
       'Need',
       'PortCase',
@@ -49,7 +51,7 @@ describe.each([
   {
     entry: 'model',
     exported: model,
-    values: ['ModelCounters', 'ModelWindows', 'QuotaModel', 'copyOf', 'utcCalendar'],
+    values: ['ModelCounters', 'ModelWindows', 'QuotaModel', 'copyOf', 'modelStore', 'utcCalendar'],
     types: [
       'ModelAmount',
       'ModelAnswer',

@@ -1,8 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import type { TakeRequest } from '@scoregw/quota/store'
 import { ModelCounters, type ModelLimit, type ModelState } from '../src/model/model-counters.ts'
+import { ModelledCounters, modelStore, type Where } from '../src/model/model-store.ts'
 import { type ModelSpan, type ModelWindow, ModelWindows, type OpenWindow } from '../src/model/model-windows.ts'
-import { ModelledCounters, modelStore, type Where } from './model-store.ts'
 import type { Mutant } from './mutant.ts'
 
 type Windows = new (clock: Clock, windows?: Record<string, ModelWindow>) => ModelWindows

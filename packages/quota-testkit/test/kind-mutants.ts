@@ -12,9 +12,9 @@ import type {
   TakeRequest,
 } from '@scoregw/quota/store'
 import type { ModelLimit } from '../src/model/model-counters.ts'
+import { ModelledCounters, modelStore, type Where } from '../src/model/model-store.ts'
 import type { ModelSpan } from '../src/model/model-windows.ts'
 import { BROKEN_COUNTERS } from './hold-mutants.ts'
-import { ModelledCounters, modelStore, type Where } from './model-store.ts'
 import type { Mutant } from './mutant.ts'
 
 function mutant(fault: string, Counters: typeof ModelledCounters): Mutant {

@@ -10,8 +10,3 @@ export const RUNS: { readonly runs: number; readonly maxSteps: number } = {
 
 /** Room for a slow machine, in milliseconds. */
 export const TIMEOUT_MS: number = deep ? 1_800_000 : 120_000
-
-/** How many steps the exhaustive histories of stores have. */
-export const DEPTHS: { readonly stores: number; readonly heldStores: number } = deep
-  ? { stores: 6, heldStores: 5 }
-  : { stores: 4, heldStores: 3 }

@@ -13,7 +13,7 @@ import type {
   TakeRequest,
 } from '@scoregw/quota/store'
 import type { ModelId } from '../src/model/model-counters.ts'
-import { ModelledCounters } from './model-store.ts'
+import { ModelledCounters } from '../src/model/model-store.ts'
 
 /** The set of all limits. */
 const ALL = 0

@@ -1,7 +1,7 @@
 import { type CellDefinition, cellOfIdentity } from '@scoregw/quota/internal'
 import type { CellSchema, SettleRequest, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import type { ModelCosts } from '../src/model/model-records.ts'
-import { ModelledCounters, modelStore } from './model-store.ts'
+import { ModelledCounters, modelStore } from '../src/model/model-store.ts'
 import type { Mutant } from './mutant.ts'
 
 function mutant(fault: string, Counters: typeof ModelledCounters): Mutant {

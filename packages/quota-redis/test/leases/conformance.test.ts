@@ -1,6 +1,6 @@
 import { checkPromises } from '@scoregw/quota-histories'
-import { CONFORMANCE_CASES, describeStore, runCase } from '@scoregw/quota-testkit'
-import { describe, expect, it } from 'vitest'
+import { CONFORMANCE_CASES, runCase } from '@scoregw/quota-testkit'
+import { describe, it } from 'vitest'
 import { leasedFactory } from '../store-harness.ts'
 import { useRedis } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
@@ -13,9 +13,11 @@ describe.runIf(redisTests && deep)('stores with leases', () => {
   const redis = useRedis()
   const factory = leasedFactory(() => redis.port)
 
-  const registered = describeStore({ describe, it }, factory, 'Redis store with leases')
-
-  it('a store with leases passes the conformance suite', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+  // A store with leases never admits more than the model, but it may admit less: what is leased counts as used.
+  const cases = CONFORMANCE_CASES.filter(({ name }) => !name.startsWith('history: '))
+  it.each(cases)('$name', async (testCase) => {
+    await runCase(testCase, factory)
+  })
 
   it(`a store with leases breaks no promise in ${PROMISES.runs} random histories`, { timeout: 3_600_000 }, async () => {
     await checkPromises(factory, PROMISES)

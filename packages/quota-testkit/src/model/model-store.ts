@@ -32,9 +32,9 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { ModelCounters, type ModelId, type ModelLimit } from '../src/model/model-counters.ts'
-import type { ModelCosts, ModelRecord } from '../src/model/model-records.ts'
-import type { ModelSpan } from '../src/model/model-windows.ts'
+import { ModelCounters, type ModelId, type ModelLimit } from './model-counters.ts'
+import type { ModelCosts, ModelRecord } from './model-records.ts'
+import type { ModelSpan } from './model-windows.ts'
 
 /** Which limits of which layers, and where the request has their numbers. */
 export interface Where {

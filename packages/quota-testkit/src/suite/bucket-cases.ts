@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { type BucketWindow, inRowOrder, windowCell } from '@scoregw/quota/internal'
+import { type BucketWindow, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HoldProbe } from './hold-probe.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, rollingCells, SITE, tokenCells } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, tokenCells } from './probe.ts'
 import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
@@ -11,13 +11,7 @@ const BUCKET: BucketWindow = { label: '1m', lengthMs: MINUTE_MS, burst: 10 }
 
 /** A bucket in one layer, refilled to its limit each minute. */
 const ONE_BUCKET: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell(BUCKET)) }
-const HOURLY: Table = { ...ONE_BUCKET, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
-/** A bucket and a rolling window, in two layers. */
-const BOTH: Table = {
-  ...ONE_BUCKET,
-  cells: inRowOrder([...ONE_BUCKET.cells, ...HOURLY.cells]),
-  layers: [PERSONAL, SITE],
-}
+
 /** The slowest and the fastest bucket: one token per year, and 10^11 per year. */
 const YEAR_MS = 366 * 86_400_000
 const YEARLY: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell({ ...BUCKET, lengthMs: YEAR_MS })) }
@@ -192,14 +186,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await probe.cancel(reply, 3)
     }
   }),
-  bucketCase("a reset fills a bucket, and earlier tokens aren't given back", async ({ probe, begin }) => {
-    const reply = await probe.admitted(10, TEN)
-    await probe.reset()
-    assert.deepEqual(await probe.states(), [-1, 0])
-    await probe.cancel(reply, 10)
-    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 1, 10])
-    await probe.refused(1, TEN)
-  }),
   bucketCaseWith('clock-steps')(
     'a clock that steps back refills nothing, and one that was far ahead delays no caller',
     async ({ probe, advance, stepClock, begin }) => {
@@ -214,62 +200,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await probe.refused(1, TEN)
       await advance(1)
       await probe.admitted(1, TEN)
-    },
-  ),
-  bucketCase(
-    'a bucket and a window are charged together in every layer or in none',
-    async ({ store, advance, begin }) => {
-      const probe = new HoldProbe(store, BOTH, 12)
-      const terms = { limits: [4, 12, 8, 12], rates: [20, 0, 20, 0] }
-      await probe.admitted(4, terms)
-      await probe.refused(1, terms)
-      assert.deepEqual(await probe.states(), [begin, 4, begin, 4, begin, 4, begin, 4])
-      await probe.admitted(4, { ...terms, subject: 'v' })
-      await probe.refused(1, { ...terms, subject: 'w' })
-      await advance(12_000)
-      await probe.admitted(4, terms)
-      assert.deepEqual(await probe.states(), [begin + 12_000, 4, begin, 8, begin, 12, begin, 12])
-      await advance(12_000)
-      const { states } = await probe.refused(4, terms)
-      assert.deepEqual([...states], [begin + 12_000, 4, begin, 8, begin, 12, begin, 12], 'the window of the site')
-    },
-  ),
-  bucketCase('requests at the same time get what there is, and no more', async ({ probe, peer, store, advance }) => {
-    for (const there of [10, 3]) {
-      const replies = await Promise.all(
-        Array.from({ length: 15 }, (_, at) => probe.take(1, { ...TEN, store: at % 2 === 0 ? store : peer })),
-      )
-      assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, there)
-      await advance(18_000)
-    }
-  }),
-  bucketCase('policies without it leave it as it is, and it goes on', async ({ probe, store, advance }) => {
-    const old = new HoldProbe(store, HOURLY, 100)
-    await probe.admitted(10, TEN)
-    await old.admitted(1)
-    await probe.refused(1, TEN)
-    await advance(5_999)
-    await old.admitted(1)
-    await probe.refused(1, TEN)
-    await advance(1)
-    await old.admitted(1)
-    await probe.admitted(1, TEN)
-    assert.deepEqual(await old.used(), [3])
-  }),
-  bucketCaseWith('holds')(
-    'the end of a hold gives back, and an overrun is a debt that ends with two lengths',
-    async ({ probe, advance, begin }) => {
-      await probe.held('a', 10, { ...TEN, ttlMs: 6_000 })
-      await advance(6_000)
-      await probe.sweep()
-      assert.deepEqual(await probe.states(), [begin, 0])
-      await probe.held('b', 10, { ...TEN, ttlMs: HOUR_MS })
-      const charge = { ...TEN, overrun: 'charge', maxOverrun: 100, actual: 60 } as const
-      assert.deepEqual(await probe.committed('b', charge), ['settled', 60, 0, 10])
-      await advance(2 * MINUTE_MS - 1)
-      await probe.refused(1, TEN)
-      await advance(1)
-      await probe.admitted(10, TEN)
     },
   ),
   bucketCaseWith('holds', 'fit')('an overrun with fit counts what was refilled', async ({ probe, advance }) => {

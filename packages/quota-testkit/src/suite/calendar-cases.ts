@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { type CalendarWindow, cellsIn, inRowOrder, windowCell } from '@scoregw/quota/internal'
+import { type CalendarWindow, cellsIn, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
-import {
-  DAY_MS,
-  HOUR_MS,
-  idOf,
-  ONE_WINDOW,
-  PERSONAL,
-  Probe,
-  rollingCells,
-  SITE,
-  type TwoPeriods,
-  tokenCells,
-} from './probe.ts'
+import { around } from './kinds.ts'
+import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, type TwoPeriods, tokenCells } from './probe.ts'
 import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
@@ -21,14 +11,6 @@ const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' 
 
 /** A calendar window in one layer. */
 const MONTHLY: Table = { ...ONE_WINDOW, cells: tokenCells(windowCell(MONTH)) }
-const HOURLY: Table = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
-/** A rolling window and a calendar window. */
-const BOTH: Table = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
-
-/** Two periods around an instant: one started 10 minutes ago and ends in 20, the next lasts an hour. */
-function around(now: number): TwoPeriods {
-  return [now - 10 * MINUTE_MS, now + 20 * MINUTE_MS, now + 80 * MINUTE_MS]
-}
 
 interface Given extends CaseContext {
   readonly probe: Probe
@@ -51,22 +33,6 @@ const calendarCase = calendarCaseWith()
 
 /** Cases about calendar windows. */
 export const CALENDAR_CASES: readonly ConformanceCase[] = [
-  calendarCase('a window opens at the start of its period and ends with it, to the millisecond', async (given) => {
-    const { probe, advance, clock, start, end, nextEnd } = given
-    assert.deepEqual(await probe.states(), [-1, 0])
-    const { states } = await probe.admitted(3)
-    assert.deepEqual([...states], [start, 3])
-    await advance(end - clock.now() - 1)
-    const last = await probe.refused(8)
-    assert.deepEqual([...last.states], [start, 3])
-    await advance(1)
-    assert.deepEqual(await probe.states(), [-1, 0])
-    const next = await probe.admitted(8)
-    assert.deepEqual([...next.states], [end, 8], 'the next period, of which the same request tells')
-    await advance(nextEnd - end - 1)
-    await probe.refused(3)
-    assert.deepEqual(await probe.states(), [end, 8])
-  }),
   calendarCase('a period begins at its exact millisecond', async ({ probe, clock }) => {
     const now = clock.now()
     const { states } = await probe.admitted(3, { period: [now, now + 1, now + 2] })
@@ -120,102 +86,12 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       }
     },
   ),
-  calendarCase("each reset within a period moves the window's start by 1 ms", async ({ probe, start }) => {
-    await probe.admitted(10)
-    for (let again = 1; again <= 3; again++) {
-      await probe.reset()
-      assert.deepEqual(await probe.states(), [-1, 0])
-      const { states } = await probe.admitted(10)
-      assert.deepEqual([...states], [start + again, 10])
-      await probe.refused(1)
-    }
-  }),
   calendarCase('a reset has no effect after its period', async ({ probe, advance, clock, end }) => {
     await probe.admitted(4)
     await probe.reset()
     await advance(end - clock.now())
     const { states } = await probe.admitted(4)
     assert.deepEqual([...states], [end, 4])
-  }),
-  calendarCase('tokens go back only to their own period', async ({ probe, advance, clock, start, end }) => {
-    const early = await probe.admitted(6)
-    await advance(MINUTE_MS)
-    const late = await probe.admitted(3)
-    await probe.cancel(late, 3)
-    assert.deepEqual(await probe.states(), [start, 6])
-    await advance(end - clock.now())
-    await probe.cancel(early, 1)
-    assert.deepEqual(await probe.states(), [-1, 0])
-    await probe.admitted(5)
-    await probe.cancel(early, 6)
-    assert.deepEqual(await probe.states(), [end, 5])
-  }),
-  calendarCase("tokens charged before a reset aren't given back", async ({ probe, start }) => {
-    const early = await probe.admitted(6)
-    await probe.reset()
-    await probe.cancel(early, 6)
-    assert.deepEqual(await probe.states(), [-1, 0])
-    await probe.admitted(7)
-    await probe.cancel(early, 6)
-    assert.deepEqual(await probe.states(), [start + 1, 7])
-  }),
-  calendarCaseWith('clock-steps')(
-    'a clock that steps back over a boundary leaves the later period unchanged',
-    async ({ probe, advance, stepClock, clock, end }) => {
-      await probe.admitted(9)
-      await advance(end - clock.now() + 1_000)
-      await probe.admitted(3)
-      await stepClock(-2_000)
-      assert.deepEqual(await probe.states(), [end, 3])
-      const { states } = await probe.admitted(4)
-      assert.deepEqual([...states], [end, 7])
-      await probe.refused(4)
-      await advance(2_000)
-      assert.deepEqual(await probe.states(), [end, 7])
-    },
-  ),
-  calendarCaseWith('clock-steps')(
-    'a window of a period more than 5 s ahead moves to the present one with its usage',
-    async ({ probe, advance, stepClock, clock, end }) => {
-      await advance(end - clock.now())
-      await probe.admitted(3)
-      await stepClock(-5_001)
-      const now = end - 5_001
-      const { states } = await probe.admitted(4)
-      assert.deepEqual([...states], [now + 1, 7])
-      await advance(5_000)
-      await probe.refused(4)
-      await advance(1)
-      assert.deepEqual(await probe.states(), [-1, 0])
-    },
-  ),
-  calendarCaseWith('clock-steps')(
-    "a window of a period at most 5 s ahead isn't moved, even by a refusal",
-    async ({ probe, advance, stepClock, clock, end }) => {
-      await advance(end - clock.now())
-      await probe.admitted(10)
-      await stepClock(-5_000)
-      assert.deepEqual([...(await probe.refused(1)).states], [end, 10])
-      await stepClock(-1_000)
-      assert.deepEqual([...(await probe.refused(1)).states], [end - 6_000 + 1, 10])
-      await advance(6_000)
-      await probe.admitted(10)
-    },
-  ),
-  calendarCase('a calendar and a rolling window of one row end separately', async ({ store, advance, clock }) => {
-    const now = clock.now()
-    const period: TwoPeriods = [now - 10 * MINUTE_MS, now + 90 * MINUTE_MS, now + DAY_MS]
-    const probe = new Probe(store, BOTH, [10, 12], period)
-    const start = now - 10 * MINUTE_MS
-    assert.deepEqual([...(await probe.admitted(7)).states], [now, 7, start, 7])
-    await probe.refused(4)
-    await advance(HOUR_MS)
-    await probe.refused(6)
-    assert.deepEqual(await probe.states(), [-1, 0, start, 7])
-    assert.deepEqual([...(await probe.admitted(5)).states], [now + HOUR_MS, 5, start, 12])
-    await advance(30 * MINUTE_MS)
-    assert.deepEqual(await probe.states(), [now + HOUR_MS, 5, -1, 0])
-    assert.deepEqual([...(await probe.admitted(5)).states], [now + HOUR_MS, 10, now + 90 * MINUTE_MS, 5])
   }),
   calendarCase('each request has its own periods, even concurrent ones', async (given) => {
     const { probe, store, peer, clock, start, advance } = given
@@ -255,23 +131,6 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.take(1, { periods })).outcome, 'stale', 'one of them is enough')
     const site = { layers: [1], limits: [10], periods: periods.slice(3) }
     assert.deepEqual([...(await probe.admitted(1, site)).states], [now - 7, 9])
-  }),
-  calendarCase('two policies on one row keep windows that only one has', async ({ store, peer, clock, advance }) => {
-    const now = clock.now()
-    const start = now - DAY_MS
-    const period: TwoPeriods = [start, start + 31 * DAY_MS, start + 62 * DAY_MS]
-    const [both, hourly] = [new Probe(store, BOTH, 100, period), new Probe(peer, HOURLY, 100)]
-    await both.admitted(4)
-    await hourly.admitted(3)
-    assert.deepEqual(await both.states(), [now, 7, start, 4])
-    await hourly.reset()
-    assert.deepEqual(await both.states(), [-1, 0, start, 4])
-    await advance(2 * DAY_MS)
-    await hourly.admitted(1)
-    await advance(28 * DAY_MS - 1)
-    assert.deepEqual(await both.states(), [-1, 0, start, 4], 'kept as long as the period needs')
-    await advance(1)
-    assert.deepEqual(await both.states(), [-1, 0, -1, 0])
   }),
   calendarCase('a different rule is a different window and starts unused', async ({ store, probe, clock, start }) => {
     await probe.admitted(4)

@@ -7,35 +7,30 @@ import { DEADLINE_CASES } from './deadline-cases.ts'
 import { DECISION_CASES } from './decision-cases.ts'
 import { EDIT_CASES } from './edit-cases.ts'
 import { ENGINE_CASES } from './engine-cases.ts'
-import { ENGINE_EDIT_CASES } from './engine-edit-cases.ts'
 import { ENGINE_KIND_CASES } from './engine-kind-cases.ts'
 import { ENGINE_NAME_CASES } from './engine-name-cases.ts'
 import { ENGINE_UNIT_CASES } from './engine-unit-cases.ts'
 import type { ConformanceCase } from './harness.ts'
+import { HISTORY_CASES } from './history-cases.ts'
 import { HOLD_CASES } from './hold-cases.ts'
 import { HOLD_GROWTH_CASES } from './hold-growth-cases.ts'
 import { HOLD_ID_CASES } from './hold-id-cases.ts'
 import { HOLD_SETTLE_CASES } from './hold-settle-cases.ts'
 import { ID_CASES } from './id-cases.ts'
+import { KIND_CASES } from './kind-cases.ts'
 import { REVISION_CASES } from './revision-cases.ts'
-import { ROLLING_CASES, ROLLING_ID_CASES } from './rolling-cases.ts'
 import { SET_CASES, SET_HOLD_CASES } from './set-cases.ts'
-import { SETTLE_CASES } from './settle-cases.ts'
 import { SLOTS_CASES } from './slots-cases.ts'
 import { SUBJECT_CASES } from './subject-cases.ts'
 import { UNIT_CASES } from './unit-cases.ts'
-import { WINDOW_CASES } from './window-cases.ts'
 
 /** All conformance cases. Every case runs for every store. */
 export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...DECISION_CASES,
-  ...WINDOW_CASES,
-  ...SETTLE_CASES,
+  ...KIND_CASES,
   ...ID_CASES,
   ...SUBJECT_CASES,
   ...EDIT_CASES,
-  ...ROLLING_CASES,
-  ...ROLLING_ID_CASES,
   ...REVISION_CASES,
   ...DAMAGE_CASES,
   ...DEADLINE_CASES,
@@ -52,8 +47,8 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...SET_HOLD_CASES,
   ...UNIT_CASES,
   ...ENGINE_CASES,
-  ...ENGINE_EDIT_CASES,
   ...ENGINE_KIND_CASES,
   ...ENGINE_UNIT_CASES,
   ...ENGINE_NAME_CASES,
+  ...HISTORY_CASES,
 ]

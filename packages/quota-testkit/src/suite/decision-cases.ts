@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, TOKENS_ALONE } from './probe.ts'
+import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, TOKENS_ALONE } from './probe.ts'
 import type { Table } from './table.ts'
 
 const TEAM = { name: 'team', scope: 'Team', shared: false }
@@ -15,16 +15,18 @@ const MANY: Table = {
   layers: [PERSONAL, TEAM, SITE],
 }
 
+function lasting(...lengthsMs: number[]): Table {
+  const cells = rollingCells(...lengthsMs.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })))
+  return { ...ONE_WINDOW, cells }
+}
+
+/** Charges 500 other subjects. */
+async function others(probe: Probe, from: number): Promise<void> {
+  await Promise.all(Array.from({ length: 500 }, (_, at) => probe.admitted(1, { subject: `other-${from + at}` })))
+}
+
 /** Cases about one decision: all or nothing, and a refusal charges nothing. */
 export const DECISION_CASES: readonly ConformanceCase[] = [
-  plainCase('requests are admitted up to the limit and not one token more', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    await probe.admitted(9)
-    await probe.refused(2)
-    await probe.admitted(1)
-    await probe.refused(1)
-    assert.deepEqual(await probe.used(), [10])
-  }),
   plainCase('a decision charges every window of every layer at one instant', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 100)
     const { now, states } = await probe.admitted(7)
@@ -52,15 +54,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     const closed = [-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0]
     assert.deepEqual([...states], closed)
     assert.deepEqual(await probe.states(), closed)
-  }),
-  plainCase('a refusal does not lengthen or shorten a window', async ({ store, advance }) => {
-    const probe = new Probe(store, ONE_WINDOW, 1)
-    const { now } = await probe.admitted(1)
-    await advance(HOUR_MS - 1)
-    await probe.refused(1)
-    assert.deepEqual(await probe.states(), [now, 1])
-    await advance(1)
-    assert.deepEqual(await probe.states(), [-1, 0])
   }),
   plainCase('a subject that is refused charges nothing to the shared layer', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, [1, 1, 1, 10, 10, 10])
@@ -91,26 +84,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [10, 10, 10, 0, 0, 0])
     await probe.admitted(10, { layers: [1], limits: [10, 10, 10] })
     assert.deepEqual(await probe.used({ layers: [1] }), [10, 10, 10])
-  }),
-  plainCase('an unlimited window counts and never refuses', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
-    await probe.admitted(10 ** 11)
-    await probe.admitted(10 ** 11)
-    assert.deepEqual(await probe.used(), [2 * 10 ** 11])
-    await probe.refused(1, { limits: [2 * 10 ** 11] })
-  }),
-  plainCase('a limit of 0 refuses everything', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 0)
-    await probe.refused(1)
-    assert.deepEqual(await probe.states(), [-1, 0])
-  }),
-  plainCase('limits are those of each request, whether raised, lowered or below the usage', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    await probe.admitted(10)
-    await probe.admitted(10, { limits: [20] })
-    await probe.refused(1, { limits: [5] })
-    assert.deepEqual(await probe.used(), [20])
-    await probe.admitted(1, { limits: [21] })
   }),
   plainCase('counters are exact up to the largest safe integer', async ({ store }) => {
     const most = Number.MAX_SAFE_INTEGER
@@ -148,14 +121,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
       assert.deepEqual((await probe.used({ subject: c, category: 0 })).join(), '0,0,0,0,0,0,0,0,0,0,0,0,0,0,0')
     },
   ),
-  plainCase('concurrent decisions never admit more than the limit', async ({ store, peer }) => {
-    const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 30, 100, 100])
-    const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => probe.take(1, { subject: `u${n % 7}`, store: n % 2 ? store : peer })),
-    )
-    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 30)
-    assert.deepEqual(await probe.used({ layers: [1] }), [30, 30, 30])
-  }),
   plainCase('concurrent requests of one subject are decided one after the other', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const replies = await Promise.all([4, 7, 6, 1].map((cost) => probe.take(cost)))
@@ -177,5 +142,70 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
     await probe.admitted(1, { category: 0 })
     assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
+  }),
+  plainCase('windows of one counter open and end separately', async ({ store, advance }) => {
+    const probe = new Probe(store, lasting(1_000, 3_000), 10)
+    const { now } = await probe.admitted(1)
+    await advance(1_500)
+    await probe.admitted(2)
+    assert.deepEqual(await probe.states(), [now + 1_500, 2, now, 3])
+    await advance(1_000)
+    await probe.admitted(4)
+    assert.deepEqual(await probe.states(), [now + 2_500, 4, now, 7])
+    await advance(500)
+    assert.deepEqual(await probe.states(), [now + 2_500, 4, -1, 0])
+  }),
+  plainCase('a reset closes only the windows that it names', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    await probe.admitted(4, { category: 0 })
+    await probe.admitted(4, { category: 1 })
+    await probe.admitted(4, { category: 0, subject: 'v' })
+    await probe.reset({ category: 0, layers: [0] })
+    assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, -1, 0])
+    assert.deepEqual(await probe.used(), [0, 0, 0, 8, 8, 8])
+    assert.deepEqual(await probe.used({ category: 1 }), [4, 4, 4, 4, 4, 4])
+    assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 8, 8, 8])
+    await probe.reset({ subject: 'anybody', layers: [1] })
+    assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 0, 0, 0])
+  }),
+  plainCase("an open window's count survives whatever happens to others", async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [5, 5, 5, 10 ** 9, 10 ** 9, 10 ** 9])
+    const { now } = await probe.admitted(5)
+    await advance(HOUR_MS)
+    await others(probe, 0)
+    await advance(DAY_MS - HOUR_MS - 1)
+    await others(probe, 500)
+    assert.deepEqual(await probe.states({ layers: [0] }), [-1, 0, -1, 0, now, 5])
+    await probe.refused(1)
+  }),
+  plainCase(
+    'a window at its maximum count gives nothing back, because more may have been charged',
+    async ({ store }) => {
+      const most = Number.MAX_SAFE_INTEGER
+      const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
+      await probe.admitted(most - 5)
+      const beyond = await probe.admitted(10)
+      assert.deepEqual(await probe.used(), [most])
+      await probe.cancel(beyond, 10)
+      assert.deepEqual(await probe.used(), [most])
+    },
+  ),
+  plainCase('a settlement touches only its subject, category and layers', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 100)
+    await probe.admitted(5, { subject: 'other' })
+    await probe.admitted(5, { category: 1 })
+    const own = await probe.admitted(5, { layers: [0], limits: [100, 100, 100] })
+    await probe.cancel(own, 5, { layers: [0] })
+    assert.deepEqual(await probe.used(), [0, 0, 0, 5, 5, 5])
+    assert.deepEqual(await probe.used({ subject: 'other' }), [5, 5, 5, 5, 5, 5])
+    assert.deepEqual(await probe.used({ category: 1 }), [5, 5, 5, 5, 5, 5])
+  }),
+  plainCase('concurrent decisions never admit more than the limit', async ({ store, peer }) => {
+    const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 30, 100, 100])
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => probe.take(1, { subject: `u${n % 7}`, store: n % 2 ? store : peer })),
+    )
+    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 30)
+    assert.deepEqual(await probe.used({ layers: [1] }), [30, 30, 30])
   }),
 ]

@@ -1,161 +1,237 @@
 import assert from 'node:assert/strict'
-import type { RollingWindow } from '@scoregw/quota/internal'
-import type { CaseContext, ConformanceCase } from './harness.ts'
-import { type Manner, Parties, SUBJECT } from './parties.ts'
-import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
+import { layerKey, type RollingWindow } from '@scoregw/quota/internal'
+import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
+import { idCase, refusesIds } from './id-cases.ts'
+import { plainCase } from './port-harness.ts'
+import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
 import type { Table, TableLayer } from './table.ts'
 
-/** A policy's schema before and after an edit. */
-interface Edit {
-  readonly name: string
-  readonly before: Table
-  readonly after: Table
-  /** Whether one layer of subjects becomes several. */
-  readonly regroups?: boolean
-}
-
+const MINUTE_MS = 60_000
 /** The policy before each edit: three windows, two categories, two layers. */
-const BEFORE: Table = {
-  ...SIX_WINDOWS,
-  layers: [
-    { name: 'personal', shared: false },
-    { name: 'site', shared: true },
-  ],
-}
+const BEFORE: Table = SIX_WINDOWS
 const HOUR = { label: '1h', lengthMs: HOUR_MS }
 const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR_MS }
 const DAY = { label: '1d', lengthMs: DAY_MS }
+const TEN_MINUTES = { label: '10m', lengthMs: 10 * MINUTE_MS }
+const TWO_HOURS = { label: '2h', lengthMs: 2 * HOUR_MS }
 const [PERSONAL, SITE] = BEFORE.layers as [TableLayer, TableLayer]
+const TEAM: TableLayer = { name: 'team', shared: false }
+const ALL: TableLayer = { name: 'all', shared: true }
+/** A key for each layer that an edit may add. */
+const SUBJECT = { personal: 'u', team: 't' }
 
-/** Returns the schema with different windows. */
-export function withWindows(schema: Table, windows: readonly RollingWindow[]): Table {
-  return { ...schema, cells: rollingCells(...windows) }
+function windows(...after: RollingWindow[]): Pick<Table, 'cells'> {
+  return { cells: rollingCells(...after) }
 }
 
 /** Edits that may not affect ids and holds: windows, the order of categories and layers, another shared layer. */
 export const EDITED: Table = {
-  ...withWindows(SIX_WINDOWS, [{ label: '10m', lengthMs: 600_000 }, FIVE_HOURS, DAY]),
+  ...BEFORE,
+  ...windows(TEN_MINUTES, FIVE_HOURS, DAY),
   categories: ['admin', 'write', 'read'],
-  layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
+  layers: [ALL, PERSONAL, SITE],
 }
-
-function windows(name: string, ...after: RollingWindow[]): Edit {
-  return { name, before: BEFORE, after: withWindows(BEFORE, after) }
-}
-
-function layers(name: string, ...after: TableLayer[]): Edit {
-  const regroups = after.filter(({ shared }) => !shared).length > 1
-  return { name, before: BEFORE, after: { ...BEFORE, layers: after }, regroups }
-}
-
-function categories(name: string, ...after: string[]): Edit {
-  return { name, before: BEFORE, after: { ...BEFORE, categories: after } }
-}
-
-const TEAM: TableLayer = { name: 'team', shared: false }
-const ALL: TableLayer = { name: 'all', shared: true }
 
 /** The edits of a policy in use. */
-const EDITS: readonly Edit[] = [
-  windows('a shortest window is added', { label: '10m', lengthMs: 600_000 }, HOUR, FIVE_HOURS, DAY),
-  windows('a middle window is added', HOUR, { label: '3h', lengthMs: 3 * HOUR_MS }, FIVE_HOURS, DAY),
-  windows('a longest window is added', HOUR, FIVE_HOURS, DAY, { label: '7d', lengthMs: 7 * DAY_MS }),
-  windows('a window as long as another is added', HOUR, { label: '60m', lengthMs: HOUR_MS }, FIVE_HOURS, DAY),
-  windows('the shortest window is removed', FIVE_HOURS, DAY),
-  windows('the longest window is removed', HOUR, FIVE_HOURS),
-  windows('a window becomes longer', { ...HOUR, lengthMs: 2 * HOUR_MS }, FIVE_HOURS, DAY),
-  windows('a window becomes shorter than another', HOUR, FIVE_HOURS, { ...DAY, lengthMs: 2 * HOUR_MS }),
-  windows('a window gets another label', HOUR, { ...FIVE_HOURS, label: 'shift' }, DAY),
-  windows('two windows change labels', { ...FIVE_HOURS, label: '1h' }, { ...HOUR, label: '5h' }, DAY),
-  windows('all windows are replaced', { label: '2h', lengthMs: 2 * HOUR_MS }),
-  layers('a shared layer is added in front', ALL, PERSONAL, SITE),
-  layers('a layer of teams is added', PERSONAL, TEAM, SITE),
-  layers('the shared layer is removed', PERSONAL),
-  layers('layers change places', SITE, PERSONAL),
-  categories('a category is added in front', 'admin', 'read', 'write'),
-  categories('a category is removed', 'write'),
-  categories('categories change places', 'write', 'read'),
-  {
-    name: 'everything changes',
-    before: BEFORE,
-    after: withWindows({ ...BEFORE, categories: ['admin', 'write'], layers: [ALL, SITE, PERSONAL] }, [
-      { label: '10m', lengthMs: 600_000 },
-      DAY,
-      { ...HOUR, lengthMs: 2 * HOUR_MS },
-    ]),
-  },
-]
-
-const MANNERS: readonly Manner[] = ['concurrently', 'in turn']
-
-/** A category of both schemas. */
-function common({ before, after }: Edit): string {
-  return before.categories.find((category) => after.categories.includes(category)) ?? ''
+const EDITS: Readonly<Record<string, Partial<Table>>> = {
+  'a shortest window is added': windows(TEN_MINUTES, HOUR, FIVE_HOURS, DAY),
+  'a window as long as another is added': windows(HOUR, { label: '60m', lengthMs: HOUR_MS }, FIVE_HOURS, DAY),
+  'the shortest window is removed': windows(FIVE_HOURS, DAY),
+  'a window becomes longer': windows({ ...HOUR, lengthMs: 2 * HOUR_MS }, FIVE_HOURS, DAY),
+  'a window gets another label': windows(HOUR, { ...FIVE_HOURS, label: 'shift' }, DAY),
+  'two windows change labels': windows({ ...FIVE_HOURS, label: '1h' }, { ...HOUR, label: '5h' }, DAY),
+  'all windows are replaced': windows(TWO_HOURS),
+  'a shared layer is added in front': { layers: [ALL, PERSONAL, SITE] },
+  'a layer of teams is added': { layers: [PERSONAL, TEAM, SITE] },
+  'layers change places': { layers: [SITE, PERSONAL] },
+  'the shared layer is removed': { layers: [PERSONAL] },
+  'a category is added in front': { categories: ['admin', 'read', 'write'] },
+  'categories change places': { categories: ['write', 'read'] },
+  'everything changes': { ...EDITED, ...windows(TEN_MINUTES, DAY, TWO_HOURS), layers: [ALL, SITE, PERSONAL] },
 }
 
-/** Charges, refunds, resets and window ends, with the two policies taking turns. */
-async function livesThrough(context: CaseContext, edit: Edit, manner: Manner): Promise<void> {
-  const { before, after } = edit
-  const both = common(edit)
-  const parties = new Parties(context, manner, before, after)
-  const first = await parties.take(before, 2, { category: both })
-  for (const category of before.categories) await parties.take(before, 1, { category })
-  await parties.take(before, 7, { category: both, subject: { personal: 'v', team: 't' } })
-  await parties.advance(1_000)
-  const second = await parties.take(after, 3, { category: both })
-  for (const category of after.categories) await parties.take(after, 1, { category })
-  await parties.fill(before, { category: both })
-  await parties.fill(after, { category: both })
-  await parties.advance(1_000)
-  await parties.cancel(before, first, 2)
-  await parties.cancel(after, second, 1)
-  await parties.advance(HOUR_MS - 2_000)
-  for (const schema of [after, before]) await parties.take(schema, 4, { category: both })
-  await parties.reset(after, { category: both })
-  for (const schema of [before, after]) await parties.take(schema, 5, { category: both })
-  await parties.cancel(before, first, 2)
-  await endsOneByOne(parties, both, [before, after])
+/** The counters of a request, by name. */
+function namesOf({ layers, cells, categories }: Table, category: string): string[] {
+  assert.ok(categories.includes(category))
+  return layers.flatMap((layer) =>
+    cells.map((cell) => JSON.stringify([layer.name, layerKey(layer, SUBJECT), cell.identity])),
+  )
 }
 
-/** Lets all windows end, and starts again. */
-async function endsOneByOne(parties: Parties, category: string, schemas: readonly Table[]): Promise<void> {
-  const [before, after] = schemas
-  await parties.advance(2 * HOUR_MS)
-  if (after) await parties.take(after, 1, { category })
-  await parties.advance(3 * HOUR_MS)
-  if (before) await parties.take(before, 1, { category })
-  if (before) await parties.reset(before, { category })
-  if (after) await parties.take(after, 1, { category })
-  await parties.advance(8 * 24 * HOUR_MS)
-  for (const schema of schemas) await parties.take(schema, 6, { category })
+/** Two policies charge, refund and reset in turn. What both name is one counter, and everything else is their own. */
+async function goesOn({ store, peer, advance }: CaseContext, before: Table, after: Table): Promise<void> {
+  const tables = [before, after] as const
+  const [old, renewed] = [new Probe(store, before, 99), new Probe(peer, after, 99)]
+  const used = new Map<string, number>()
+  const charge = async (probe: Probe, cost: number, category: string) => {
+    const reply = await probe.admitted(cost, { subject: SUBJECT, category: probe.table.categories.indexOf(category) })
+    if (category !== 'read') return reply
+    for (const name of namesOf(probe.table, 'read')) used.set(name, (used.get(name) ?? 0) + cost)
+    return reply
+  }
+  const compare = async (why: string) => {
+    for (const [index, probe] of [old, renewed].entries()) {
+      const table = tables[index] ?? before
+      const seen = await probe.used({ subject: SUBJECT, category: table.categories.indexOf('read') })
+      const due = namesOf(table, 'read').map((name) => used.get(name) ?? 0)
+      assert.deepEqual(seen, due, `${why}, ${index === 0 ? 'before' : 'after'} the edit`)
+    }
+  }
+  const first = await charge(old, 3, 'read')
+  await charge(old, 50, 'write')
+  await advance(1_000)
+  await charge(renewed, 4, 'read')
+  await compare('charged by both')
+  await old.cancel(first, 2, { subject: SUBJECT, category: before.categories.indexOf('read') })
+  for (const name of namesOf(before, 'read')) used.set(name, (used.get(name) ?? 0) - 2)
+  await compare('refunded')
+  await renewed.reset({ subject: SUBJECT, category: after.categories.indexOf('read') })
+  for (const name of namesOf(after, 'read')) used.set(name, 0)
+  await compare('reset after the edit')
+  await charge(old, 5, 'read')
+  await compare('charged again')
 }
 
 /** For stores that restart counters when layers of subjects become several: shared counters must go on. */
-async function sharedGoOn({ store }: CaseContext, { before, after }: Edit): Promise<void> {
-  const old = new Probe(store, before, 99)
+async function sharedGoOn({ store }: CaseContext, after: Table): Promise<void> {
+  const [old, renewed] = [new Probe(store, BEFORE, 99), new Probe(store, after, 99)]
   await old.admitted(3)
-  const subject = SUBJECT
   const layers = after.layers.flatMap(({ shared }, index) => (shared ? [index] : []))
-  const renewed = new Probe(store, after, 99)
-  assert.deepEqual(
-    await renewed.used({ subject, layers }),
-    after.cells.map(() => 3),
-  )
-  await renewed.admitted(4, { subject })
-  assert.deepEqual(
-    await old.used({ layers: before.layers.flatMap(({ shared }, index) => (shared ? [index] : [])) }),
-    [7, 7, 7],
-  )
+  assert.deepEqual(await renewed.used({ subject: SUBJECT, layers }), [3, 3, 3])
+  await renewed.admitted(4, { subject: SUBJECT })
+  assert.deepEqual(await old.used({ layers: [1] }), [7, 7, 7])
 }
 
-function editCase(edit: Edit, manner: Manner): ConformanceCase {
-  const name = `when ${edit.name}, shared counters continue and others stay; the policies write ${manner}`
-  const run = (context: CaseContext): Promise<void> => livesThrough(context, edit, manner)
-  if (edit.regroups !== true) return { name, run }
-  return { name, needs: 'regroup', run, without: (context) => sharedGoOn(context, edit) }
+function editCase(what: string, edit: Partial<Table>): ConformanceCase {
+  const name = `when ${what}, counters of both policies continue by name, and others stay`
+  const after = { ...BEFORE, ...edit }
+  const run = (context: CaseContext): Promise<void> => goesOn(context, BEFORE, after)
+  if (after.layers.filter(({ shared }) => !shared).length === 1) return { name, run }
+  return { name, needs: 'regroup', run, without: (context) => sharedGoOn(context, after) }
 }
 
-/** Cases about counters while the policy is edited. Counters are matched by name. */
-export const EDIT_CASES: readonly ConformanceCase[] = EDITS.flatMap((edit) =>
-  MANNERS.map((manner) => editCase(edit, manner)),
-)
+/** A layer with windows of these lengths. */
+function lasting(...lengthsMs: number[]): Table {
+  return { ...ONE_WINDOW, ...windows(...lengthsMs.map((ms) => ({ label: `${ms / MINUTE_MS}m`, lengthMs: ms }))) }
+}
+
+const SHORT = lasting(MINUTE_MS)
+const LONG = lasting(MINUTE_MS, 30 * DAY_MS)
+const ROW: RowName = { layer: 'personal/read', key: 'u' }
+
+/** The writes of a policy without the long window. */
+const WRITES: readonly ((probe: Probe) => Promise<unknown>)[] = [
+  (probe) => probe.admitted(1),
+  async (probe) => probe.cancel(await probe.admitted(2), 1),
+  (probe) => probe.reset(),
+]
+
+const EXPIRY_CASE: ConformanceCase = {
+  name: "a row's expiry is never shortened, and extended by any policy that needs more",
+  needs: 'expiry',
+  async run({ store, peer, advance, keptForMs }) {
+    const isKept = async (ms: number) => assert.ok((await keptForMs(ROW)) >= ms, `kept for at least ${ms} ms`)
+    for (const write of WRITES) {
+      const [short, long] = [new Probe(store, SHORT, 99), new Probe(peer, LONG, 99)]
+      await long.admitted(3)
+      await isKept(30 * DAY_MS)
+      await advance(1_000)
+      await write(short)
+      await isKept(30 * DAY_MS - 1_000)
+      await long.reset()
+      await advance(31 * DAY_MS)
+      await write(short)
+      await long.admitted(1)
+      await isKept(30 * DAY_MS)
+      await advance(31 * DAY_MS)
+    }
+  },
+  async without({ store, peer, advance }) {
+    const [short, long] = [new Probe(store, SHORT, 99), new Probe(peer, LONG, 99)]
+    const { now } = await long.admitted(3)
+    for (const write of WRITES) await write(short)
+    await advance(30 * DAY_MS - 1)
+    assert.deepEqual((await long.states()).slice(2), [now, 3])
+  },
+}
+
+/** Two processes: one with the policy before an edit, one with the policy after it. */
+function twoProbes({ store, peer }: CaseContext): readonly [before: Probe, after: Probe] {
+  return [new Probe(store, BEFORE, 100), new Probe(peer, EDITED, 100)]
+}
+
+/** The outcome of a used id after a layer of subjects was added. */
+async function againWithTeam(context: CaseContext, expected: string): Promise<void> {
+  if (!context.capabilities.includes('ids')) return refusesIds(context)
+  const before = new Probe(context.store, BEFORE, 99)
+  const after = new Probe(context.peer, { ...BEFORE, layers: [PERSONAL, SITE, TEAM] }, 99)
+  await before.admitted(3, { id: idOf('attempt', 'a') })
+  assert.equal((await after.take(3, { subject: SUBJECT, id: idOf('attempt', 'b') })).outcome, expected)
+}
+
+/** Cases about counters and ids while the policy is edited. They are matched by name. */
+export const EDIT_CASES: readonly ConformanceCase[] = [
+  ...Object.entries(EDITS).map(([what, edit]) => editCase(what, edit)),
+  EXPIRY_CASE,
+  plainCase('two concurrent policies never admit more than the limit of a shared window', async ({ store, peer }) => {
+    const shorter = lasting(MINUTE_MS, HOUR_MS)
+    const longer = lasting(HOUR_MS, DAY_MS)
+    const [one, other, same] = [
+      new Probe(store, shorter, 30),
+      new Probe(peer, longer, 30),
+      new Probe(store, longer, 30),
+    ]
+    const replies = await Promise.all(Array.from({ length: 90 }, (_, n) => [one, other, same][n % 3]?.take(1)))
+    assert.equal(replies.filter((reply) => reply?.outcome === 'admitted').length, 30)
+    assert.deepEqual([(await one.used())[1], (await other.used())[0]], [30, 30])
+  }),
+  plainCase('names that join to equal texts have different counters', async ({ store }) => {
+    const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
+    const probes = names.map((name) => {
+      const layers = [
+        { name, shared: false },
+        { name: `${name}-s`, shared: true },
+      ]
+      return new Probe(store, { ...ONE_WINDOW, categories: names, layers }, 1_000)
+    })
+    const each = probes.flatMap((probe, index) =>
+      names.map((_, category) => ({ probe, category, tokens: 1 + index + 10 * category })),
+    )
+    for (const { probe, category, tokens } of each) await probe.admitted(tokens, { category })
+    for (const { probe, category, tokens } of each) assert.deepEqual(await probe.used({ category }), [tokens, tokens])
+  }),
+  plainCase("a layer that becomes shared starts at 0, and its subjects' counters stay", async ({ store }) => {
+    const own = new Probe(store, ONE_WINDOW, 10)
+    const layers = [
+      { name: 'personal', shared: true },
+      { name: 'user', shared: false },
+    ]
+    const all = new Probe(store, { ...ONE_WINDOW, layers }, 10)
+    await own.admitted(3)
+    await all.admitted(2)
+    assert.deepEqual(await own.used(), [3])
+    assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
+  }),
+  idCase('an id used under one policy is a duplicate under another', async (context) => {
+    const [before, after] = twoProbes(context)
+    await before.admitted(3, { id: idOf('old', 'a') })
+    await after.admitted(3, { category: 2, id: idOf('new', 'a') })
+    assert.equal((await after.take(3, { category: 2, id: idOf('old', 'b') })).outcome, 'duplicate')
+    assert.equal((await before.take(3, { id: idOf('new', 'b') })).outcome, 'duplicate')
+    assert.equal((await before.take(3, { id: idOf('new', 'b', 'other') })).outcome, 'conflict')
+    assert.deepEqual(await before.used({ layers: [0] }), [3, 6, 6])
+  }),
+  idCase("a cancel by one policy prevents another's later reserve from charging", async (context) => {
+    const [before, after] = twoProbes(context)
+    await after.cancel(undefined, 3, { category: 2, id: idOf('attempt') })
+    assert.equal((await before.take(3, { id: idOf('attempt') })).outcome, 'cancelled')
+    assert.deepEqual(await before.used({ layers: [0] }), [0, 0, 0])
+  }),
+  {
+    name: 'an id stays valid when a non-shared layer is added after the first',
+    needs: 'regroup',
+    run: (context) => againWithTeam(context, 'duplicate'),
+    // Ids restart together with the counters in the same row.
+    without: (context) => againWithTeam(context, 'admitted'),
+  },
+]

@@ -10,7 +10,7 @@ import {
 } from '@scoregw/quota'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
-import { DAY_MS, HOUR_MS, throwsCode } from './probe.ts'
+import { HOUR_MS, throwsCode } from './probe.ts'
 
 const LENGTHS = { '1h': 1, '5h': 2, '1d': 4 } as const
 
@@ -65,23 +65,6 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
 
 /** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
-  plainCase('engine: a refusal lists every refusing limit and the retry time', async (context) => {
-    const quota = engineOn(context, 20, 30)
-    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-    await context.advance(500)
-    const decision = refusal(await quota.consume({ subject: 'u', operation: 'look', cost: 11 }))
-    const start = decision.now - 500
-    assert.deepEqual(
-      decision.refusals.map(({ name, used: tokens, resetAt }) => [name, tokens, resetAt]),
-      [
-        ['read-1h', 20, start + HOUR_MS],
-        ['site-1h', 20, start + HOUR_MS],
-      ],
-    )
-    const { refusedBy, retryable, retryAfterMs, retryAfterSeconds } = decision
-    assert.deepEqual([refusedBy.by, refusedBy.title], ['personal', 'Personal'])
-    assert.deepEqual([retryable, retryAfterSeconds, retryAfterMs], [true, 3_600, HOUR_MS - 500])
-  }),
   plainCase('engine: a request is refused before Retry-After and admitted at it', async (context) => {
     const quota = engineOn(context, 20, 100)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
@@ -95,54 +78,6 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     refusal(await quota.consume(request))
     await context.advance(decision.now + Number(decision.retryAfterSeconds) * 1_000 - context.clock.now())
     assert.equal((await quota.consume(request)).allowed, true)
-  }),
-  plainCase('engine: peek() returns what consume() would and changes nothing', async (context) => {
-    const quota = engineOn(context)
-    assert.equal((await quota.peek({ subject: 'u', operation: 'look', cost: 20 })).allowed, true)
-    assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
-    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-    const foreseen = refusal(await quota.peek({ subject: 'u', operation: 'load' }))
-    const real = refusal(await quota.consume({ subject: 'u', operation: 'load' }))
-    assert.deepEqual(foreseen.refusals, real.refusals)
-    assert.deepEqual(foreseen.limits, real.limits)
-  }),
-  plainCase('engine: a free request is admitted and changes nothing, even with nothing left', async (context) => {
-    const quota = engineOn(context)
-    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-    const before = await quota.status('u')
-    const decision = await quota.consume({ subject: 'u', operation: 'ping' })
-    assert.deepEqual([decision.allowed, decision.source], [true, 'free'])
-    const reservation = await quota.reserve({ subject: 'u', operation: 'save', cost: 0 })
-    await reservation.cancel()
-    assert.deepEqual(await quota.status('u'), before)
-  }),
-  plainCase('engine: a disabled site and a subject that bypasses it leave the site uncharged', async (context) => {
-    const quota = engineOn(context, 20, 20)
-    await quota.subjects.set('vip', { bypass: { site: true } })
-    await quota.consume({ subject: 'vip', operation: 'look', cost: 20 })
-    assert.deepEqual(await used(quota, 'vip'), [20, 20, 20])
-    assert.deepEqual(await used(quota, 'u'), [0, 0, 0, 0, 0, 0])
-    await quota.settings.update({ shared: { site: { enabled: false } } })
-    await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
-    refusal(await quota.consume({ subject: 'u', operation: 'look' }))
-    await quota.settings.update({ shared: { site: { enabled: true } } })
-    assert.deepEqual(await used(quota, 'u'), [20, 20, 20, 0, 0, 0])
-  }),
-  plainCase('engine: a reservation is committed for less or cancelled', async (context) => {
-    const quota = engineOn(context)
-    const first = await quota.reserve({ subject: 'u', operation: 'save' })
-    assert.equal(first.status, 'reserved')
-    await throwsCode(() => first.commit(16), 'commit_above_reservation')
-    await first.commit(6)
-    await first.cancel()
-    assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
-    const second = await quota.reserve({ subject: 'u', operation: 'save', cost: 14 })
-    const third = await quota.reserve({ subject: 'u', operation: 'save', cost: 1 })
-    assert.equal(third.status, 'refused')
-    await throwsCode(() => third.commit(), 'commit_refused')
-    await second.cancel()
-    await second.cancel()
-    assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
   }),
   {
     name: 'engine: one id in two processes is reserved by one of them',
@@ -217,20 +152,27 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
     },
   },
-  plainCase('engine: windows end one after the other over a whole day', async (context) => {
-    const quota = engineOn(context, 20, 1_000)
-    const admitted: number[] = []
-    for (let minute = 0; minute < 24 * 60; minute += 10) {
-      const decision = await quota.consume({ subject: 'u', operation: 'look', cost: 5 })
-      if (decision.allowed) admitted.push(minute)
-      await context.advance(600_000)
-    }
-    const hours = [0, 60, 300, 360]
-    assert.deepEqual(
-      admitted,
-      hours.flatMap((hour) => [hour, hour + 10, hour + 20, hour + 30]),
-    )
-    await context.advance(DAY_MS)
-    assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
-  }),
+  {
+    name: 'engine: a repeat is a duplicate even if the price changed meanwhile, also to 0',
+    needs: 'ids',
+    async run(context) {
+      const [one, two] = twoEngines(context)
+      const request = { subject: 'u', operation: 'load', id: 'attempt' } as const
+      assert.equal((await one.reserve(request)).status, 'reserved')
+      for (const load of [7, 0, 4]) {
+        await two.settings.update({ prices: { load } })
+        assert.equal((await two.reserve(request)).status, 'duplicate', `at a price of ${load}`)
+      }
+      await throwsCode(() => two.reserve({ ...request, cost: 4 }), 'id_conflict')
+      const free = { subject: 'u', operation: 'ping', id: 'free' } as const
+      assert.equal((await one.reserve(free)).status, 'reserved')
+      await one.settings.update({ prices: { ping: 3 } })
+      assert.equal((await two.reserve(free)).status, 'duplicate')
+      assert.deepEqual(await used(one), [4, 4, 4, 4, 4, 4])
+    },
+    async without(context) {
+      const [one] = twoEngines(context)
+      await throwsCode(() => one.reserve({ subject: 'u', operation: 'ping', id: 'free' }), 'quota_unavailable')
+    },
+  },
 ]

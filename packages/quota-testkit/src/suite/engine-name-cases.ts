@@ -3,7 +3,6 @@ import { createQuota, memorySettings, type Policy, parsePolicy, type Quota, type
 import { abilityCase, usedBy } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
-import { HOUR_MS } from './probe.ts'
 
 const OPERATIONS = {
   look: { category: 'read' },
@@ -22,10 +21,6 @@ const AFTER = parsePolicy({
   limits: { perHour: { ...HOURLY, formerly: 'hourly' }, writes: { ...WRITES, for: 'read' }, service: SERVICE },
   operations: OPERATIONS,
 })
-const TEAMS = parsePolicy({
-  limits: { own: HOURLY, team: { by: 'team', limit: 12, per: '1h' }, service: SERVICE },
-  operations: OPERATIONS,
-})
 
 /** Two processes with the same counters and settings, and maybe two policies. */
 function enginesOn({ store, peer, clock }: CaseContext, one: Policy, other = one): readonly [Quota, Quota] {
@@ -42,81 +37,6 @@ async function isAllowed(quota: Quota, operation: string, more: object = {}, sub
 
 /** Cases for engines about what only names can say. */
 export const ENGINE_NAME_CASES: readonly ConformanceCase[] = [
-  plainCase('engine: a limit of all operations stands beside one of some of them', async (context) => {
-    const [quota] = enginesOn(context, BEFORE)
-    assert.deepEqual([await isAllowed(quota, 'save'), await isAllowed(quota, 'save')], [true, true])
-    const refused = await quota.consume({ subject: 'u', operation: 'save' })
-    assert.ok(!refused.allowed)
-    assert.deepEqual(
-      [refused.refusals.map(({ name }) => name), Object.keys(refused.limits)],
-      [['writes'], ['hourly', 'writes', 'service']],
-    )
-    for (let look = 0; look < 4; look++) assert.equal(await isAllowed(quota, 'look'), true)
-    const full = await quota.consume({ subject: 'u', operation: 'look' })
-    assert.ok(!full.allowed)
-    assert.deepEqual([full.refusedBy.name, Object.keys(full.limits)], ['hourly', ['hourly', 'service']])
-    assert.deepEqual(await usedBy(quota, 'u'), { hourly: 10, writes: 6, service: 10 })
-  }),
-  plainCase('engine: a number of the request applies to it alone, with the same counter', async (context) => {
-    const [quota, other] = enginesOn(context, BEFORE)
-    const numbers = (hourly: number | null) => ({ limits: { hourly, unknown: 1 } })
-    for (let look = 0; look < 5; look++) assert.equal(await isAllowed(quota, 'look', numbers(5)), true)
-    assert.equal(await isAllowed(quota, 'look', numbers(5)), false)
-    assert.equal(await isAllowed(other, 'look', numbers(6)), true)
-    assert.equal(await isAllowed(other, 'look', numbers(6)), false)
-    assert.equal(await isAllowed(quota, 'look', numbers(null)), true)
-    const { limits } = await quota.status('u', { limits: { hourly: 20 } })
-    assert.deepEqual([limits.hourly?.limit, limits.hourly?.used, limits.hourly?.from], [20, 7, 'request'])
-    await quota.subjects.set('u', { limits: { hourly: 7 } })
-    assert.equal(await isAllowed(other, 'look', numbers(100)), false, 'what is stored wins')
-  }),
-  plainCase('engine: layers in which a subject has no key are left out', async (context) => {
-    const [quota] = enginesOn(context, TEAMS)
-    const [both, alone, team] = [
-      { user: 'ann', team: 'x' },
-      { user: 'ann', team: null },
-      { user: null, team: 'x' },
-    ]
-    assert.equal(await isAllowed(quota, 'look', { cost: 4 }, both), true)
-    const decision = await quota.consume({ subject: alone, operation: 'look', cost: 5 })
-    assert.deepEqual([decision.allowed, Object.keys(decision.limits)], [true, ['own', 'service']])
-    assert.equal(await isAllowed(quota, 'look', { cost: 8 }, team), true)
-    assert.deepEqual(await usedBy(quota, both), { own: 9, team: 12, service: 17 })
-    assert.deepEqual(await usedBy(quota, alone), { own: 9, service: 17 })
-    assert.deepEqual(await usedBy(quota, team), { team: 12, service: 17 })
-    assert.deepEqual(
-      [await isAllowed(quota, 'look', {}, both), await isAllowed(quota, 'look', {}, alone)],
-      [false, true],
-    )
-  }),
-  plainCase('engine: a blocked subject is refused everything until the block ends', async (context) => {
-    const { clock, advance } = context
-    const [quota, other] = enginesOn(context, BEFORE)
-    await isAllowed(quota, 'look')
-    const until = clock.now() + HOUR_MS
-    await other.subjects.set('u', { blocked: true, until: { blocked: until } })
-    for (const operation of ['look', 'ping', 'save']) {
-      const [refused, foreseen] = [
-        await quota.consume({ subject: 'u', operation }),
-        await quota.peek({ subject: 'u', operation }),
-      ]
-      for (const decision of [refused, foreseen]) {
-        assert.ok(!decision.allowed, operation)
-        const { source, retryable, resetAt, refusedBy } = decision
-        assert.deepEqual([source, retryable, resetAt, refusedBy.limit], ['blocked', true, until, 0], operation)
-      }
-    }
-    assert.equal((await quota.reserve({ subject: 'u', operation: 'look' })).status, 'refused')
-    assert.equal(await isAllowed(quota, 'look', {}, 'v'), true)
-    assert.deepEqual(await usedBy(quota, 'u'), { hourly: 1, writes: 0, service: 2 })
-    await advance(until - clock.now())
-    assert.equal(await isAllowed(quota, 'ping'), true)
-    assert.equal(await isAllowed(quota, 'look'), true)
-    await other.subjects.set('u', { blocked: true })
-    const forever = await quota.consume({ subject: 'u', operation: 'look' })
-    assert.ok(!forever.allowed)
-    assert.deepEqual([forever.retryable, forever.retryAfterSeconds], [false, null])
-  }),
   plainCase('engine: counter and stored numbers of a limit go on under its new name', async (context) => {
     const [before, after] = enginesOn(context, BEFORE, AFTER)
     await before.settings.update({ limits: { hourly: 8 } })

@@ -73,17 +73,6 @@ export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
     assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
     assert.deepEqual(await used(quota), inEach(5, 1_000, 9_000))
   }),
-  unitsCase('each unused rest is given back', [], async ({ quota }) => {
-    const [one, two] = [await quota.reserve(ASK), await quota.reserve(ASK)]
-    assert.ok(one.status === 'reserved' && two.status === 'reserved')
-    assert.deepEqual(await one.commit({ tokens: 7, money: 2_999 }), {
-      charged: { requests: 1, tokens: 7, money: 2_999 },
-      uncharged: { requests: 0, tokens: 0, money: 0 },
-    })
-    assert.deepEqual(await used(quota), inEach(2, 407, 5_999))
-    await two.cancel()
-    assert.deepEqual(await used(quota), inEach(1, 7, 2_999))
-  }),
   unitsCase("all are given back when a dead holder's hold expires", ['holds'], async ({ quota, other, advance }) => {
     await quota.reserve({ ...ASK, ttlMs: HOLD_MS })
     await other.reserve({ ...ASK, cost: { tokens: 5 }, ttlMs: 3 * HOLD_MS })

@@ -109,7 +109,7 @@ export function missing(capability: string, method: string): () => never {
 }
 
 /** Adds the members that a harness doesn't have. */
-function contextOf(harness: StoreHarness): CaseContext {
+export function contextOf(harness: StoreHarness): CaseContext {
   return {
     store: harness.store,
     peer: harness.peer ?? harness.store,

@@ -19,19 +19,6 @@ const LONG = { ttlMs: 20 * HOUR_MS } as const
 
 /** Cases about open holds that grow. */
 export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
-  holdCase('a hold grows by all of an amount if there is room, or not at all', async ({ probe, advance }) => {
-    const { now, endsAt } = await probe.held('a', 4)
-    await advance(1_000)
-    const more = await probe.grow('a', 5)
-    assert.deepEqual([more.outcome, more.endsAt, [...more.states]], ['held', endsAt, [now, 9]])
-    const tooMuch = await probe.grow('a', 2)
-    assert.deepEqual([tooMuch.outcome, [...tooMuch.states]], ['refused', [now, 9]])
-    assert.equal((await probe.grow('a', 1)).outcome, 'held')
-    assert.deepEqual(await probe.used(), [10])
-    await advance(HOLD_MS - 1_000)
-    assert.equal((await probe.sweep())[0]?.costs.tokens, 10)
-    assert.deepEqual(await probe.used(), [0])
-  }),
   abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async ({ store, peer, clock }) => {
     const most = Number.MAX_SAFE_INTEGER
     const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock, logger: false })
@@ -46,26 +33,6 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await hold.commit(1), { charged: 1, uncharged: 0 })
     assert.equal((await quota.holds.sweep()).open, 0)
   }),
-  holdCase('a hold grows in every window or in none', async ({ store }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, [10, 10, 10, 10, 10, 8])
-    await probe.held('a', 4)
-    assert.equal((await probe.grow('a', 5)).outcome, 'refused')
-    assert.deepEqual(await probe.used(), [4, 4, 4, 4, 4, 4])
-    assert.equal((await probe.grow('a', 4)).outcome, 'held')
-    assert.deepEqual(await probe.used(), [8, 8, 8, 8, 8, 8])
-    assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 8])
-    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-  }),
-  holdCase('a growth uses the current limits and layers', async ({ store }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
-    await probe.held('a', 4)
-    const now = { layers: [0], limits: [6, 6, 6] }
-    assert.equal((await probe.grow('a', 3, now)).outcome, 'refused')
-    assert.equal((await probe.grow('a', 2, now)).outcome, 'held')
-    assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
-    assert.equal(await probe.released('a', now), 'settled')
-    assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
-  }),
   holdCase('tokens of a newer opening go back only to that opening', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 20)
     const { now } = await probe.held('a', 4, LONG)
@@ -77,15 +44,6 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 5 }), ['settled', 5, 0, 7])
     assert.deepEqual((await probe.used()).slice(0, 3), [6, 10, 10])
   }),
-  holdCase('a newer opening never gets back more than was charged in it', async ({ store, advance }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 20)
-    await probe.held('a', 4, LONG)
-    await advance(HOUR_MS)
-    await probe.grow('a', 3)
-    await probe.admitted(5)
-    assert.equal(await probe.released('a'), 'settled')
-    assert.deepEqual((await probe.used()).slice(0, 3), [5, 5, 5])
-  }),
   holdCase('a hold grows in its opening after other charges, and in a new one after a reset', async ({ probe }) => {
     await probe.held('a', 2)
     await probe.admitted(1)
@@ -96,19 +54,6 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [4])
     assert.equal(await probe.released('a'), 'settled')
     assert.deepEqual(await probe.used(), [1])
-  }),
-  holdCase("a settled, expired or foreign hold doesn't grow", async ({ probe, advance }) => {
-    await probe.held('a', 2)
-    assert.equal((await probe.grow('a', 1, { nonce: 'another' })).outcome, 'unknown')
-    await probe.settleHold('a', 'committed')
-    assert.equal((await probe.grow('a', 1)).outcome, 'settled')
-    assert.equal((await probe.grow('nobody', 1)).outcome, 'unknown')
-    await probe.held('b', 3)
-    await advance(HOLD_MS)
-    await probe.sweep()
-    const late = await probe.grow('b', 1)
-    assert.deepEqual([late.outcome, [...late.states]], ['expired', []])
-    assert.deepEqual(await probe.used(), [2])
   }),
   holdCase('a free hold opens no window until it grows', async ({ probe, advance }) => {
     const { now, states } = await probe.held('a', 0)

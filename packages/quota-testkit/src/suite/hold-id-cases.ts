@@ -28,17 +28,6 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
     assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
   }),
-  holdCase('a repeat after a settle charges nothing', async ({ probe }) => {
-    await probe.held('a', 4)
-    await probe.committed('a', { actual: 3 })
-    assert.equal((await probe.hold('a', 4)).outcome, 'admitted')
-    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
-    await probe.held('b', 4)
-    await probe.released('b')
-    assert.equal((await probe.hold('b', 4)).outcome, 'cancelled')
-    assert.equal((await probe.hold('b', 4, ANOTHER)).outcome, 'cancelled')
-    assert.deepEqual([await probe.used(), await probe.open()], [[3], 0])
-  }),
   holdCase('only its holder can settle a hold', async ({ probe }) => {
     await probe.held('a', 4)
     assert.equal((await probe.committed('a', { ...ANOTHER, actual: 1 }))[0], 'unknown')
@@ -51,12 +40,6 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     await probe.released('a')
     assert.equal((await probe.hold('a', 4)).outcome, 'cancelled')
     assert.deepEqual([await probe.states(), await probe.open()], [[-1, 0], 0])
-  }),
-  holdCase("a refusal leaves no hold and doesn't use up the id", async ({ probe }) => {
-    assert.equal((await probe.hold('a', 11)).outcome, 'refused')
-    assert.equal(await probe.open(), 0)
-    assert.equal((await probe.extend('a', 1)).outcome, 'unknown')
-    await probe.held('a', 4, { ...ANOTHER, ...OTHER_USE })
   }),
   holdCase('requests of one tick are decided in order: holds, ids and plain ones', async ({ probe }) => {
     await probe.admitted(1)

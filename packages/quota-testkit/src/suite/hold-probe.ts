@@ -29,6 +29,8 @@ import {
 import type { Table } from './table.ts'
 
 export const MINUTE_MS = 60_000
+/** More holds than any case has. */
+const MOST_ENDED = 1_000
 /** The default lifetime of holds in these cases. Shorter than any window. */
 export const HOLD_MS: number = 60 * SECOND_MS
 
@@ -115,6 +117,7 @@ export class HoldProbe extends Probe {
       for (let ended: readonly EndedHold[]; ; all.push(...ended)) {
         ended = (await this.#holds(store).sweep()).ended
         if (ended.length === 0) break
+        assert.ok(all.length < MOST_ENDED, 'a sweep ends no hold twice')
       }
     }
     return all

@@ -2,32 +2,13 @@ import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { HOUR_MS, SIX_WINDOWS } from './probe.ts'
+import { SIX_WINDOWS } from './probe.ts'
 
 const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
 const FIT = { overrun: 'fit', maxOverrun: 5 } as const
-const LONG = { ttlMs: 3 * HOUR_MS } as const
 
 /** Cases about holds that their holder settles: in time or late, once or repeatedly. */
 export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
-  holdCase('a commit below the hold gives the rest back, and a full one nothing', async ({ probe }) => {
-    await probe.held('a', 6)
-    assert.deepEqual(await probe.committed('a', { actual: 2 }), ['settled', 2, 0, 6])
-    assert.deepEqual(await probe.used(), [2])
-    await probe.held('b', 8)
-    assert.deepEqual(await probe.committed('b'), ['settled', 8, 0, 8])
-    assert.deepEqual([await probe.used(), await probe.open()], [[10], 0])
-    await probe.refused(1)
-  }),
-  holdCase('a cancel gives everything back and charges nothing', async ({ probe, advance }) => {
-    const { now } = await probe.held('a', 6)
-    await advance(5)
-    const reply = await probe.settleHold('a', 'cancelled')
-    assert.deepEqual([reply.outcome, reply.charged, reply.now], ['settled', [0], now + 5])
-    assert.deepEqual([await probe.states(), await probe.open()], [[now, 0], 0])
-    await advance(HOLD_MS)
-    assert.deepEqual(await probe.sweep(), [], 'what is settled does not end again')
-  }),
   holdCase(
     'a commit above the hold is rejected if the operation says so, and the hold is unchanged',
     async ({ probe }) => {
@@ -36,46 +17,6 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
       assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 4])
       assert.deepEqual(await probe.used(), [3])
-    },
-  ),
-  holdCase(
-    'a commit above the hold is charged over any limit, up to the maximum overrun',
-    async ({ probe, advance }) => {
-      await probe.admitted(6)
-      await probe.held('a', 4, LONG)
-      const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
-      assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', [9], [3], [4]])
-      assert.deepEqual([reply.states[1], reply.added], [15, [5]])
-      assert.deepEqual(await probe.used(), [15])
-      await probe.refused(1)
-      await advance(HOUR_MS)
-      await probe.admitted(10)
-    },
-  ),
-  holdCase('an overrun is charged to the currently open windows', async ({ store, advance }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
-    const { now } = await probe.held('a', 4, LONG)
-    await advance(HOUR_MS)
-    assert.deepEqual(await probe.committed('a', { actual: 7, ...CHARGE }), ['settled', 7, 0, 4])
-    const state = [now + HOUR_MS, 3, now, 7, now, 7]
-    assert.deepEqual(await probe.states(), [...state, ...state])
-  }),
-  holdCase('an overrun is charged in the current layers', async ({ store }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 10)
-    await probe.held('a', 4)
-    const own = { layers: [0], limits: [10, 10, 10] }
-    assert.deepEqual(await probe.committed('a', { actual: 6, ...CHARGE, ...own }), ['settled', 6, 0, 4])
-    assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
-  }),
-  holdCaseWith('fit')(
-    'with fit, a commit above the hold is charged as far as every window has room',
-    async ({ store }) => {
-      const probe = new HoldProbe(store, SIX_WINDOWS, [20, 20, 20, 10, 9, 20])
-      await probe.admitted(3)
-      await probe.held('a', 4)
-      assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT }), ['settled', 6, 2, 4])
-      assert.deepEqual(await probe.used(), [9, 9, 9, 9, 9, 9])
-      await probe.refused(1)
     },
   ),
   holdCaseWith('fit')('with fit, an overrun is at most its maximum, and 0 without room', async ({ probe }) => {
@@ -183,12 +124,6 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       await probe.admitted(4, { limits: [100] })
       assert.deepEqual(await probe.used(), [4 * (round + 1)])
     }
-  }),
-  holdCase("an unknown hold can't be committed", async ({ probe }) => {
-    const nothing = await probe.committed('nobody', { actual: 3, ...CHARGE })
-    assert.deepEqual([nothing[0], nothing[1]], ['unknown', 0])
-    assert.deepEqual(await probe.states(), [-1, 0])
-    await probe.held('nobody', 3, { nonce: 'somebody' })
   }),
   holdCase('a settle uses the record, whatever layers apply now', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 20)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import type { TakeOutcome, TakeReply } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
@@ -14,83 +13,8 @@ export function idCase(name: string, run: (context: CaseContext) => Promise<void
   return { name, needs: 'ids', run, without: refusesIds }
 }
 
-const HOLDERS = ['a', 'b'] as const
-type Holder = (typeof HOLDERS)[number]
-const ACTIONS = ['reserve', 'commit', 'cancel'] as const
-type Action = (typeof ACTIONS)[number]
-type Move = readonly [holder: Holder, action: Action]
-const MOVES: readonly Move[] = HOLDERS.flatMap((holder) => ACTIONS.map((action) => [holder, action] as const))
-
-const COST = 5
-const COMMITTED = 2
-
-/** Predicts the result of a history of calls with one id, as simply as possible. */
-class IdOracle {
-  #owner: Holder | undefined
-  #state: 'unknown' | 'reserved' | 'committed' | 'cancelled' = 'unknown'
-  used = 0
-
-  /** Returns the outcome of a reservation. Settlements have none. */
-  move([holder, action]: Move): TakeOutcome | undefined {
-    if (action === 'reserve') return this.#reserve(holder)
-    if (action === 'cancel' && this.#state === 'unknown') this.#state = 'cancelled'
-    if (this.#state !== 'reserved' || holder !== this.#owner) return undefined
-    this.#state = action === 'cancel' ? 'cancelled' : 'committed'
-    this.used = action === 'cancel' ? 0 : COMMITTED
-    return undefined
-  }
-
-  #reserve(holder: Holder): TakeOutcome {
-    if (this.#state === 'cancelled') return 'cancelled'
-    if (this.#state !== 'unknown') return holder === this.#owner ? 'admitted' : 'duplicate'
-    this.#state = 'reserved'
-    this.#owner = holder
-    this.used = COST
-    return 'admitted'
-  }
-}
-
-/** Makes the calls with one id, and compares each outcome and the used amounts. */
-async function play(probe: Probe, moves: readonly Move[]): Promise<void> {
-  const name = moves.map(([holder, action]) => `${holder}.${action}`).join(' ')
-  const oracle = new IdOracle()
-  const replies = new Map<Holder, TakeReply>()
-  for (const move of moves) {
-    const [holder, action] = move
-    const options = { subject: name, id: idOf('attempt', holder) }
-    const expected = oracle.move(move)
-    if (action === 'reserve') {
-      const reply = await probe.take(COST, options)
-      assert.equal(reply.outcome, expected, name)
-      replies.set(holder, reply)
-    } else if (action === 'commit') {
-      await probe.commit(replies.get(holder), COST - COMMITTED, options)
-    } else {
-      await probe.cancel(replies.get(holder), COST, options)
-    }
-    assert.deepEqual(await probe.used({ subject: name }), [oracle.used], `${name}: used`)
-  }
-}
-
-/** All sequences of this length. */
-function sequences(length: number): Move[][] {
-  if (length === 0) return [[]]
-  return sequences(length - 1).flatMap((rest) => MOVES.map((move) => [...rest, move]))
-}
-
 /** Cases about reservation ids. */
 export const ID_CASES: readonly ConformanceCase[] = [
-  ...MOVES.map(
-    (first): ConformanceCase =>
-      idCase(
-        `one id with two holders follows the model in every history that starts with ${first.join('.')}`,
-        async (context) => {
-          const probe = new Probe(context.store, ONE_WINDOW, 1_000)
-          // Each has its own subject, so that a store that batches calls can do so.
-          await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
-        },
-      ),
-  ),
   idCase('one of two processes with one id is admitted, and the other gets a duplicate', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const replies = await Promise.all([

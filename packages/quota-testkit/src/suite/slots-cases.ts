@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
-import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
-import type { Table } from './table.ts'
+import { DAY_MS, HOUR_MS, rollingCells } from './probe.ts'
 
 interface Given extends CaseContext {
   /** 100 tokens per hour and two slots. */
@@ -56,20 +55,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([third.outcome, third.states[1], third.states[3]], ['refused', 7, 2])
     assert.deepEqual(await probe.used(), [7, 2])
   }),
-  slotsCase('an unused concurrency limit has no state', async ({ probe }) => {
-    assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
-    const { states } = await probe.admitted(1)
-    assert.deepEqual(states.slice(2), [-1, 0])
-    await probe.held('a', 0, SLOT)
-    assert.deepEqual(await probe.used(), [1, 1], 'also by a hold that costs nothing')
-  }),
-  slotsCase('a concurrency limit has no state when all slots are free', async ({ probe }) => {
-    for (const id of ['a', 'b']) {
-      await probe.held(id, 0, SLOT)
-      await probe.settleHold(id, 'committed')
-      assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
-    }
-  }),
   slotsCase('a repeated hold shows no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
     await probe.admitted(1)
     await stepClock(-MINUTE_MS)
@@ -81,12 +66,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')
     assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
     await probe.held('a', 3, { ...SLOT, nonce: 'another', fingerprint: 'hold read:2' })
-  }),
-  slotsCase('a refusal by a window takes no slot', async ({ probe }) => {
-    await probe.held('a', 99, SLOT)
-    assert.equal((await probe.hold('b', 2, SLOT)).outcome, 'refused')
-    assert.deepEqual(await probe.used(), [99, 1])
-    await probe.held('c', 1, SLOT)
   }),
   slotsCase('a request without a slot leaves slots unchanged', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
@@ -164,15 +143,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [5, 1])
     },
   ),
-  slotsCase('a lowered limit takes no slot away and refuses until enough are free', async ({ probe }) => {
-    for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
-    const one = { ...SLOT, limits: [100, 1] }
-    assert.equal((await probe.hold('c', 1, one)).outcome, 'refused')
-    await probe.settleHold('a', 'committed')
-    assert.equal((await probe.hold('c', 1, one)).outcome, 'refused')
-    await probe.settleHold('b', 'committed')
-    await probe.held('c', 1, one)
-  }),
   slotsCase('concurrent requests are admitted up to the number of slots', async ({ probe, store, peer }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -181,15 +151,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     )
     assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 7)
     assert.deepEqual(await probe.used(), [7, 7])
-  }),
-  slotsCase('categories and subjects have separate slots', async ({ store }) => {
-    const probe = new HoldProbe(store, { ...SLOTS, categories: ['read', 'write'] }, [100, 1])
-    await probe.held('a', 1, SLOT)
-    await probe.held('w', 1, { ...SLOT, category: 1 })
-    await probe.held('a', 1, { ...SLOT, subject: 'v' })
-    assert.equal((await probe.hold('b', 1, SLOT)).outcome, 'refused')
-    await probe.settleHold('w', 'committed', { category: 1 })
-    assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
   }),
   slotsCaseWith('clock-steps')(
     'a clock that steps back neither frees nor takes a slot twice',
@@ -208,22 +169,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.slots(), [2])
     },
   ),
-  slotsCase("a policy without the concurrency limit leaves a row's slots unchanged", async (given) => {
-    const { store, peer, advance } = given
-    const other: Table = { ...ONE_WINDOW, cells: rollingCells({ label: '1m', lengthMs: MINUTE_MS }) }
-    const [probe, plain] = [new HoldProbe(store, SLOTS, [100, 2]), new Probe(peer, other, 100)]
-    await probe.held('a', 5, { ...SLOT, ttlMs: 3 * HOUR_MS })
-    await plain.admitted(1)
-    await plain.reset()
-    await plain.admitted(2)
-    assert.deepEqual(await probe.used(), [5, 1])
-    await advance(2 * HOUR_MS)
-    await plain.admitted(3)
-    assert.deepEqual(await probe.used(), [0, 1])
-    await probe.settleHold('a', 'committed')
-    assert.deepEqual(await probe.used(), [0, 0])
-    assert.deepEqual(await plain.used(), [3])
-  }),
   slotsCase('policies with other windows share slots, and another label has its own', async ({ store, peer }) => {
     const windows = rollingCells({ label: '1m', lengthMs: MINUTE_MS }, { label: '1d', lengthMs: DAY_MS })
     const one = new HoldProbe(store, SLOTS, [100, 2])
@@ -254,15 +199,5 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.held('a', 1, { ...SLOT, subject: 'v' })
     assert.equal((await probe.hold('b', 1, { ...SLOT, subject: 'v' })).outcome, 'refused')
     assert.deepEqual(await probe.used({ subject: 'v' }), [1, 1, 3, 3])
-  }),
-  sharedCase('slots of a layer that is bypassed later are freed by the record', async ({ probe }) => {
-    await probe.held('a', 4, SLOT)
-    const bypassed = { layers: [0], limits: [100, 2] }
-    await probe.held('b', 3, { ...SLOT, ...bypassed })
-    assert.deepEqual(await probe.used(), [7, 2, 4, 1])
-    await probe.settleHold('a', 'cancelled', bypassed)
-    assert.deepEqual(await probe.used(), [3, 1, 0, 0])
-    await probe.settleHold('b', 'committed')
-    assert.deepEqual(await probe.used(), [3, 0, 0, 0])
   }),
 ]

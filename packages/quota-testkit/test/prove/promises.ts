@@ -46,7 +46,11 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Refunds go back to their window': {
-    cases: ['a refund under an id goes', 'a refund reaches its window', 'a window moved to the present gets no refund'],
+    cases: [
+      'a window of 1 hour takes refunds into the opening',
+      'a refund under an id goes',
+      'a window moved to the present gets no refund',
+    ],
     rules: [
       ['windows', 'A refund goes to the opening it came from'],
       ['windows', 'A window opens later than it ever opened'],
@@ -54,14 +58,18 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Retries are harmless': {
-    cases: ['one id with two holders', 'one of two processes with one id', 'retries under an id are charged once'],
+    cases: [
+      'a window of 1 hour is charged once under an id',
+      'one of two processes with one id',
+      'retries under an id are charged once',
+    ],
     rules: [
       ['holds', 'A hold is settled once'],
       ['holds', 'An id is used up when its hold ends'],
     ],
   },
   'Reads are free': {
-    cases: ['a read changes nothing', 'engine: peek() returns what consume() would and changes nothing'],
+    cases: ['a read changes nothing', 'a window of 1 hour opens with the first admission'],
     rules: [],
   },
   'Settings change at run time': {
@@ -76,7 +84,12 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'A policy may change': {
-    cases: ['a charge by a policy without it', 'a reset by a policy without it', 'a limit that is edited under load'],
+    cases: [
+      'a window of 1 hour goes on beside the writes of a policy without it',
+      'when everything changes, counters of both policies continue by name',
+      "a row's expiry is never shortened",
+      'a limit that is edited under load',
+    ],
     rules: [
       ['rows', 'A write carries the cells that its policy does not know'],
       ['rows', 'A write never shortens the time for which a row is kept'],
@@ -117,7 +130,7 @@ function casesOf(begin: string, promise: string): string {
     const source = readFileSync(join(ROOT, SOURCES, file), 'utf8')
     return ["'", '"', '`'].some((quote) => source.includes(quote + begin))
   }
-  const file = files.filter((each) => each.endsWith('.ts')).find(isIn) ?? 'suite'
+  const file = files.filter((each) => each.endsWith('.ts')).find(isIn) ?? 'suite/kind-cases.ts'
   return `[${begin}${count > 1 ? ` ... (${count} cases)` : ''}](../../${SOURCES}/${file})`
 }
 
