@@ -51,30 +51,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.states(), [begin, 15])
   }),
-  bucketCase(
-    'the burst is the most at one time, and the limit is what comes back',
-    async ({ probe, advance, begin }) => {
-      await probe.refused(5, FOUR)
-      assert.deepEqual([...(await probe.admitted(4, FOUR)).states], [begin, 4])
-      await advance(2_999)
-      await probe.refused(1, FOUR)
-      await advance(1)
-      await probe.admitted(1, FOUR)
-      await advance(9_000)
-      await probe.refused(4, FOUR)
-      await probe.admitted(3, FOUR)
-    },
-  ),
-  bucketCase('a bucket that is full opens again with the next charge', async ({ probe, advance, begin }) => {
-    await probe.admitted(2, TEN)
-    await advance(11_999)
-    assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin, 3])
-    await advance(6_001)
-    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 18_000, 10])
-    await probe.refused(1, TEN)
-    await advance(HOUR_MS)
-    assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin + 18_000 + HOUR_MS, 1])
-  }),
   bucketCase('a start older than the length moves exactly by the length', async ({ probe, advance, begin }) => {
     await probe.admitted(10, TEN)
     await advance(MINUTE_MS - 6_000)
@@ -119,17 +95,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await probe.admitted(room, yearly)
     }
   }),
-  bucketCase('another limit or burst keeps the counter', async ({ probe, advance, begin }) => {
-    await probe.admitted(10, TEN)
-    await advance(15_000)
-    await probe.refused(1, { limits: [4], rates: [10] })
-    await probe.refused(1, FOUR)
-    await probe.refused(3, TEN)
-    assert.deepEqual([...(await probe.admitted(5, { limits: [20], rates: [40] })).states], [begin + 15_000, 5])
-    await probe.refused(1, FOUR)
-    await advance(6_000)
-    await probe.admitted(1, FOUR)
-  }),
   bucketCase('a bucket ends two lengths after its start, including debts', async ({ probe, advance, begin }) => {
     const slow = { limits: [1], rates: [1] }
     await probe.admitted(10, TEN)
@@ -157,27 +122,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await probe.admitted(1, TEN)
     await advance(MINUTE_MS - 18_000)
     assert.deepEqual([...(await probe.admitted(7, shadowed)).states], [begin + MINUTE_MS, 10])
-  }),
-  bucketCase('tokens are given back only to the start they came from', async ({ probe, advance, begin }) => {
-    const first = await probe.admitted(4, TEN)
-    await probe.admitted(6, TEN)
-    await probe.cancel(first, 4)
-    assert.deepEqual(await probe.states(), [begin, 6])
-    const second = await probe.admitted(4, TEN)
-    await advance(54_000)
-    await probe.admitted(9, TEN)
-    await advance(6_000)
-    await probe.admitted(1, TEN)
-    assert.deepEqual(await probe.states(), [begin + MINUTE_MS, 10])
-    await probe.cancel(second, 4)
-    assert.deepEqual(await probe.states(), [begin + MINUTE_MS, 10], 'they came back with all the others')
-  }),
-  bucketCase('a token that was given back and refilled counts once', async ({ probe, advance, begin }) => {
-    const all = await probe.admitted(10, TEN)
-    await advance(30_000)
-    await probe.cancel(all, 10)
-    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 30_000, 10])
-    await probe.refused(1, TEN)
   }),
   bucketCase('a charge and refund within a millisecond keep the start', async ({ probe, begin }) => {
     for (let time = 0; time < 5; time++) {

@@ -15,11 +15,6 @@ const MANY: Table = {
   layers: [PERSONAL, TEAM, SITE],
 }
 
-function lasting(...lengthsMs: number[]): Table {
-  const cells = rollingCells(...lengthsMs.map((lengthMs, index) => ({ label: `w${index}`, lengthMs })))
-  return { ...ONE_WINDOW, cells }
-}
-
 /** Charges 500 other subjects. */
 async function others(probe: Probe, from: number): Promise<void> {
   await Promise.all(Array.from({ length: 500 }, (_, at) => probe.admitted(1, { subject: `other-${from + at}` })))
@@ -33,21 +28,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([...states], [now, 7, now, 7, now, 7, now, 7, now, 7, now, 7])
     assert.deepEqual(await probe.states(), [...states])
   }),
-  ...[0, 1, 2, 3, 4, 5].map(
-    (full): ConformanceCase =>
-      plainCase(`a refusal by window ${full + 1} of 6 leaves all windows as they were`, async ({ store, advance }) => {
-        const limits = [0, 1, 2, 3, 4, 5].map((index) => (index === full ? 5 : 100))
-        const probe = new Probe(store, SIX_WINDOWS, limits)
-        await probe.admitted(3)
-        const before = await probe.states()
-        await advance(1_234)
-        const reply = await probe.refused(3)
-        assert.deepEqual([...reply.states], before, 'the refusal shows the windows as they are')
-        for (let again = 0; again < 20; again++) await probe.refused(3)
-        assert.deepEqual(await probe.states(), before)
-        await probe.admitted(2)
-      }),
-  ),
   plainCase('a refusal opens no window', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 100, 100, 4])
     const { states } = await probe.refused(5)
@@ -76,14 +56,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.admitted(4, { subject: 'b' })
     assert.deepEqual(await probe.used({ subject: 'a' }), [6, 6, 6, 10, 10, 10])
     assert.deepEqual(await probe.used({ subject: 'b' }), [4, 4, 4, 10, 10, 10])
-  }),
-  plainCase('layers that do not apply are neither checked nor charged', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const { states } = await probe.admitted(10, { layers: [0], limits: [10, 10, 10] })
-    assert.equal(states.length, 6)
-    assert.deepEqual(await probe.used(), [10, 10, 10, 0, 0, 0])
-    await probe.admitted(10, { layers: [1], limits: [10, 10, 10] })
-    assert.deepEqual(await probe.used({ layers: [1] }), [10, 10, 10])
   }),
   plainCase('counters are exact up to the largest safe integer', async ({ store }) => {
     const most = Number.MAX_SAFE_INTEGER
@@ -142,18 +114,6 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
     await probe.admitted(1, { category: 0 })
     assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
-  }),
-  plainCase('windows of one counter open and end separately', async ({ store, advance }) => {
-    const probe = new Probe(store, lasting(1_000, 3_000), 10)
-    const { now } = await probe.admitted(1)
-    await advance(1_500)
-    await probe.admitted(2)
-    assert.deepEqual(await probe.states(), [now + 1_500, 2, now, 3])
-    await advance(1_000)
-    await probe.admitted(4)
-    assert.deepEqual(await probe.states(), [now + 2_500, 4, now, 7])
-    await advance(500)
-    assert.deepEqual(await probe.states(), [now + 2_500, 4, -1, 0])
   }),
   plainCase('a reset closes only the windows that it names', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)

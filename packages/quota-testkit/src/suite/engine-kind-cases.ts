@@ -93,14 +93,6 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await one.commit(1), { charged: 3, uncharged: 0 }, 'answered from the record')
     assert.deepEqual(await own(quota), [3, 0])
   }),
-  engineCase('open holds are listed, and an administrator releases one', HELD, ['holds'], async ({ quota, other }) => {
-    const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
-    const [hold, ...more] = await other.holds.list('u')
-    assert.deepEqual([hold?.tokens, hold?.operation, hold?.endsAt, more], [4, 'look', one.endsAt, []])
-    await other.holds.release('u', hold?.ref ?? '')
-    assert.deepEqual(await own(quota), [0, 0])
-    await throwsCode(() => one.commit(), 'reservation_cancelled')
-  }),
   engineCase(
     'a refusal names the concurrency limit, and the slot is free when the work ends',
     POLICY,
@@ -179,11 +171,4 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       assert.equal((await quota.consume(SMALL)).allowed, true)
     },
   ),
-  engineCase('a free decision has the current period', DAILY, ['calendar'], async ({ quota, advance }) => {
-    for (let week = 0; week < 2; week++) {
-      const { limits } = await quota.consume({ ...SMALL, cost: 0 })
-      assert.deepEqual([limits.daily?.kind, limits.daily?.lengthMs], ['calendar', DAY_MS])
-      await advance(7 * DAY_MS)
-    }
-  }),
 ]

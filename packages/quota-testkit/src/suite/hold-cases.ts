@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { DAY_MS, HOUR_MS, ONE_WINDOW } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW } from './probe.ts'
 
 export interface HoldGiven extends CaseContext {
   /** Ten tokens per hour. */
@@ -98,22 +98,6 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.sweep()).length, 250)
     assert.equal(await probe.open(), 0)
     for (let n = 0; n < 25; n++) assert.deepEqual(await probe.used({ subject: `u${n}` }), [0])
-  }),
-  holdCase('an extension after the end is rejected and reopens nothing', async ({ probe, advance }) => {
-    await probe.held('a', 4)
-    await advance(HOLD_MS)
-    await probe.sweep()
-    for (let again = 0; again < 2; again++) assert.equal((await probe.extend('a', DAY_MS)).outcome, 'expired')
-    assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
-    await probe.held('b', 4)
-    await probe.settleHold('b', 'committed')
-    assert.equal((await probe.extend('b', DAY_MS)).outcome, 'settled')
-    assert.equal((await probe.extend('nobody', DAY_MS)).outcome, 'unknown')
-    await probe.held('c', 4)
-    assert.equal((await probe.extend('c', DAY_MS, { nonce: 'another' })).outcome, 'unknown')
-    assert.equal((await probe.extend('c', DAY_MS, { subject: 'v' })).outcome, 'unknown')
-    await advance(HOLD_MS)
-    assert.equal((await probe.sweep()).length, 1, 'nobody else moved its end')
   }),
   holdCaseWith('clock-steps')(
     'a clock that steps back reopens no ended hold',

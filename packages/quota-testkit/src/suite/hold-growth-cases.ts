@@ -44,17 +44,6 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 5 }), ['settled', 5, 0, 7])
     assert.deepEqual((await probe.used()).slice(0, 3), [6, 10, 10])
   }),
-  holdCase('a hold grows in its opening after other charges, and in a new one after a reset', async ({ probe }) => {
-    await probe.held('a', 2)
-    await probe.admitted(1)
-    await probe.grow('a', 2)
-    await probe.reset()
-    await probe.admitted(1)
-    await probe.grow('a', 3)
-    assert.deepEqual(await probe.used(), [4])
-    assert.equal(await probe.released('a'), 'settled')
-    assert.deepEqual(await probe.used(), [1])
-  }),
   holdCase('a free hold opens no window until it grows', async ({ probe, advance }) => {
     const { now, states } = await probe.held('a', 0)
     assert.deepEqual([...states], [-1, 0])

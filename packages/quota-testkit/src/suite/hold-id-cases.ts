@@ -10,37 +10,6 @@ const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
 /** Cases about holds: their owners, how many an owner may have, how long they are remembered, and notifications. */
 export const HOLD_ID_CASES: readonly ConformanceCase[] = [
-  holdCase('a repeat gets the first answer, and another holder gets `duplicate`', async ({ probe, peer, advance }) => {
-    const first = await probe.held('a', 4)
-    await advance(1_000)
-    await probe.admitted(2)
-    const again = await probe.held('a', 4, { store: peer, ttlMs: HOUR_MS })
-    assert.deepEqual([[...again.states], again.endsAt], [[...first.states], first.endsAt])
-    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
-    assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
-    assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
-  }),
-  holdCase('a repeat after the end gets `expired`, and another holder gets `duplicate`', async ({ probe, advance }) => {
-    await probe.held('a', 4)
-    await advance(HOLD_MS)
-    assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
-    assert.equal((await probe.hold('a', 4)).outcome, 'expired')
-    assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
-    assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
-  }),
-  holdCase('only its holder can settle a hold', async ({ probe }) => {
-    await probe.held('a', 4)
-    assert.equal((await probe.committed('a', { ...ANOTHER, actual: 1 }))[0], 'unknown')
-    assert.equal(await probe.released('a', ANOTHER), 'unknown')
-    assert.equal(await probe.released('a', { subject: 'v' }), await probe.released('nobody', { subject: 'v' }))
-    assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
-    assert.deepEqual(await probe.committed('a', { actual: 1 }), ['settled', 1, 0, 4])
-  }),
-  holdCase('a cancel that overtakes its reserve keeps it from charging', async ({ probe }) => {
-    await probe.released('a')
-    assert.equal((await probe.hold('a', 4)).outcome, 'cancelled')
-    assert.deepEqual([await probe.states(), await probe.open()], [[-1, 0], 0])
-  }),
   holdCase('requests of one tick are decided in order: holds, ids and plain ones', async ({ probe }) => {
     await probe.admitted(1)
     const replies = await Promise.all(

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
-import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { SIX_WINDOWS } from './probe.ts'
+import { HOLD_MS } from './hold-probe.ts'
 
 const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
 const FIT = { overrun: 'fit', maxOverrun: 5 } as const
 
 /** Cases about holds that their holder settles: in time or late, once or repeatedly. */
 export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
-  holdCase(
-    'a commit above the hold is rejected if the operation says so, and the hold is unchanged',
-    async ({ probe }) => {
-      await probe.held('a', 4)
-      assert.equal((await probe.settleHold('a', 'committed', { actual: 5, maxOverrun: 9 })).outcome, 'above')
-      assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
-      assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 4])
-      assert.deepEqual(await probe.used(), [3])
-    },
-  ),
   holdCaseWith('fit')('with fit, an overrun is at most its maximum, and 0 without room', async ({ probe }) => {
     await probe.held('a', 2)
     assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
@@ -78,38 +67,6 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
     assert.deepEqual(await probe.used(), [18])
   }),
-  holdCase('a late commit below the hold is charged its amount', async ({ probe, advance }) => {
-    await probe.held('a', 4)
-    await probe.held('b', 5)
-    await advance(HOLD_MS)
-    await probe.sweep()
-    const less = await probe.settleHold('a', 'committed', { actual: 3, ...CHARGE })
-    assert.deepEqual([less.outcome, less.charged, less.uncharged, less.added], ['settled', [3], [0], [3]])
-    assert.deepEqual((await probe.committed('b', CHARGE)).slice(0, 3), ['settled', 5, 0])
-    assert.deepEqual(await probe.used(), [8])
-  }),
-  ...[{ overrun: 'refuse' } as const, FIT].map((options) =>
-    holdCaseWith(...(options.overrun === 'fit' ? (['fit'] as const) : []))(
-      `a late commit isn’t charged with overrun ${options.overrun}`,
-      async ({ probe, advance }) => {
-        await probe.held('a', 4)
-        await advance(HOLD_MS)
-        for (let again = 0; again < 2; again++) {
-          const [outcome, charged] = await probe.committed('a', { actual: 2, ...options })
-          assert.deepEqual([outcome, charged], ['expired', 0])
-        }
-        assert.deepEqual(await probe.used(), [0])
-      },
-    ),
-  ),
-  holdCase('a cancel after the end does nothing', async ({ probe, advance }) => {
-    await probe.held('a', 4)
-    await probe.admitted(3)
-    await advance(HOLD_MS)
-    assert.equal(await probe.released('a'), 'settled')
-    assert.equal(await probe.released('a'), 'settled')
-    assert.deepEqual(await probe.used(), [3])
-  }),
   holdCase('a commit and a sweep at its end give its tokens back once', async ({ probe, store, peer, advance }) => {
     for (const round of [0, 1, 2, 3]) {
       const id = `a${round}`
@@ -124,19 +81,5 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       await probe.admitted(4, { limits: [100] })
       assert.deepEqual(await probe.used(), [4 * (round + 1)])
     }
-  }),
-  holdCase('a settle uses the record, whatever layers apply now', async ({ store, advance }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 20)
-    const own = { layers: [0], limits: [20, 20, 20] }
-    for (const id of ['a', 'b', 'c']) await probe.held(id, 4)
-    await probe.held('d', 2, own)
-    await probe.committed('a', { actual: 1, ...own })
-    await probe.released('b', own)
-    assert.deepEqual(await probe.used(), [7, 7, 7, 5, 5, 5])
-    await probe.committed('d', { actual: 1 })
-    assert.deepEqual(await probe.used(), [6, 6, 6, 5, 5, 5])
-    await advance(HOLD_MS)
-    await probe.sweep()
-    assert.deepEqual(await probe.used(), [2, 2, 2, 1, 1, 1])
   }),
 ]

@@ -24,18 +24,6 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
     assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
   }),
-  idCase('a repeat by the holder gets the first answer, whatever happened since', async (context) => {
-    const probe = new Probe(context.store, ONE_WINDOW, 10)
-    const id = idOf('attempt')
-    const first = await probe.admitted(4, { id })
-    await context.advance(1_000)
-    await probe.admitted(6)
-    const again = await probe.admitted(4, { id })
-    assert.deepEqual([...again.states], [...first.states])
-    assert.deepEqual(await probe.used(), [10])
-    await probe.cancel(again, 4, { id })
-    assert.deepEqual(await probe.used(), [6])
-  }),
   idCase("a refusal doesn't use up the id", async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     await probe.admitted(5)
@@ -90,13 +78,6 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await probe.admitted(0, { id: idOf('second', 'b') })
     assert.equal((await probe.take(3, { id: idOf('second', 'a') })).outcome, 'duplicate', 'the price fell between')
     assert.deepEqual(await probe.states(), [now, 10])
-  }),
-  idCase('a commit that overtakes its reserve changes nothing', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    const id = idOf('attempt')
-    await probe.commit(undefined, 1, { id })
-    await probe.admitted(4, { id })
-    assert.deepEqual(await probe.used(), [4])
   }),
   idCase('ids are separate for subjects and spellings', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 1_000)

@@ -55,12 +55,15 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([third.outcome, third.states[1], third.states[3]], ['refused', 7, 2])
     assert.deepEqual(await probe.used(), [7, 2])
   }),
-  slotsCase('a repeated hold shows no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
-    await probe.admitted(1)
-    await stepClock(-MINUTE_MS)
-    const { states } = await probe.held('a', 0, SLOT)
-    assert.deepEqual((await probe.held('a', 0, SLOT)).states, states)
-  }),
+  slotsCaseWith('clock-steps')(
+    'a repeated hold shows no window ahead of a clock that stepped back',
+    async ({ probe, stepClock }) => {
+      await probe.admitted(1)
+      await stepClock(-MINUTE_MS)
+      const { states } = await probe.held('a', 0, SLOT)
+      assert.deepEqual((await probe.held('a', 0, SLOT)).states, states)
+    },
+  ),
   slotsCase('a refusal for lack of slots charges and opens no window and leaves no record', async ({ probe }) => {
     const none = { ...SLOT, limits: [100, 0] }
     assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')

@@ -3,7 +3,7 @@ import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { HOUR_MS, ONE_WINDOW, Probe, SECOND_MS, SITE } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, Probe, SECOND_MS } from './probe.ts'
 import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
@@ -25,7 +25,6 @@ function counting(...units: readonly (typeof UNITS)[number][]): Table {
 }
 
 const THREE = counting(...UNITS)
-const SHARED: Table = { ...THREE, layers: [...THREE.layers, SITE] }
 
 function unitCaseWith(...needs: readonly Need[]): CaseOf<CaseContext> {
   return (name, run) => ({
@@ -49,24 +48,7 @@ function holdCaseWith(...more: readonly Need[]) {
 
 const holdCase = holdCaseWith()
 
-/** An amount of one unit, and 0 of the others. */
-function only(unit: number, amount: number): readonly number[] {
-  return UNITS.map((_, at) => (at === unit ? amount : 0))
-}
-
 const TAKE_CASES: readonly ConformanceCase[] = [
-  ...UNITS.map((name, unit) =>
-    unitCase(`a request is refused and charges nothing when ${name} have no room`, async ({ store, advance }) => {
-      const probe = new Probe(store, SHARED, 10)
-      await probe.admitted(only(unit, 8))
-      const before = await probe.states()
-      await advance(1)
-      const refused = await probe.refused([1, 1, 1].with(unit, 3))
-      assert.deepEqual([...refused.states], before)
-      assert.deepEqual(await probe.states(), before)
-      await probe.admitted([1, 1, 1].with(unit, 2))
-    }),
-  ),
   unitCaseWith('clock-steps')(
     "a limit of a unit without cost isn't moved to the present",
     async ({ store, stepClock }) => {

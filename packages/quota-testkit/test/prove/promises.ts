@@ -28,7 +28,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
   },
   'A refusal is free': {
     cases: [
-      'a refusal by window',
+      'a window of 1 hour is charged with a window of another label',
       'a refusal opens no window',
       "a refusal doesn't use up the id",
       'a refusal charges nothing',
