@@ -83,7 +83,7 @@ function simulateCommand(program: Command, io: Io, end: (code: ExitCode) => void
     .option('--html <file>', 'write a page with charts')
     .option('--json', 'print JSON')
     .action(async (policy: string, logs: string[], { route, ...options }: SimulateOptions & { route?: string[] }) =>
-      end(await simulateLogs(policy, logs, { ...options, routes: route }, io)),
+      end(await simulateLogs(logs, { ...options, policy, routes: route }, io)),
     )
 }
 

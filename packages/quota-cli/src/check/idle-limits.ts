@@ -7,6 +7,8 @@ import { type Span, spanOf } from './spans.ts'
 interface Limited extends Span {
   readonly rule: LimitRule
   readonly limit: number
+  /** Where the limit stands in the document. */
+  readonly path: string
   text(amount: number): string
 }
 
@@ -29,7 +31,8 @@ export function idleLimits(
     const limit = numberOf(rule)
     // A limit in shadow refuses nobody.
     if (limit === undefined || rule.window === undefined || rule.shadow) return []
-    return [{ rule, limit, text: (amount) => text(rule, amount), ...spanOf(rule.window) }]
+    const where = `${path}.${rule.name}`
+    return [{ rule, limit, path: where, text: (amount) => text(rule, amount), ...spanOf(rule.window) }]
   })
   return limited.flatMap((one) => {
     // A bucket's burst binds even if its limit never does.
@@ -42,19 +45,19 @@ export function idleLimits(
         other.rule.unit === unit &&
         counted(one.rule).every((name) => counted(other.rule).includes(name)),
     )
-    return idle(one, others, limited, `${path}.${one.rule.name}`) ?? []
+    return idle(one, others, limited) ?? []
   })
 }
 
-function idle(one: Limited, others: readonly Limited[], order: readonly Limited[], path: string): Finding | undefined {
+function idle(one: Limited, others: readonly Limited[], order: readonly Limited[]): Finding | undefined {
   for (const other of others) {
     const most = mostIn(one, other)
-    if (one.limit >= most) return never(one, other, most, path)
+    if (one.limit >= most) return never(one, other, most)
   }
   for (const other of others) {
     const usual = usuallyIn(one, other)
     // If two limits are equal, only the second is reported.
-    if (one.limit > usual || (one.limit === usual && isLater(one, other, order))) return hardly(one, other, usual, path)
+    if (one.limit > usual || (one.limit === usual && isLater(one, other, order))) return hardly(one, other, usual)
   }
   return undefined
 }
@@ -73,19 +76,19 @@ function isLater(one: Limited, other: Limited, order: readonly Limited[]): boole
   return one.longestMs > other.longestMs || order.indexOf(one) > order.indexOf(other)
 }
 
-function never(one: Limited, other: Limited, most: number, path: string): Finding {
+function never(one: Limited, other: Limited, most: number): Finding {
   return warning(
     'never_binds',
-    path,
+    one.path,
     `${one.text(one.limit)} can never be reached: "${other.rule.name}" lets through ${one.text(most)} at most in that time`,
     `lower it below ${one.text(usuallyIn(one, other))}, or set it to "unlimited"`,
   )
 }
 
-function hardly(one: Limited, other: Limited, usual: number, path: string): Finding {
+function hardly(one: Limited, other: Limited, usual: number): Finding {
   return note(
     'hardly_binds',
-    path,
+    one.path,
     `${one.text(one.limit)} is reached only around the end of a window: "${other.rule.name}" usually lets through ${one.text(usual)} in that time`,
     `lower it below ${one.text(usual)} if it should have an effect`,
   )

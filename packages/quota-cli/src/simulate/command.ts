@@ -13,10 +13,12 @@ import { printed } from './print.ts'
 import { type ReadLog, readLog } from './read-log.ts'
 import { ownLayers } from './replay.ts'
 import { report } from './report.ts'
-import type { Simulation } from './result.ts'
-import { type NamedPolicy, type RefusalListener, simulate } from './simulate.ts'
+import type { NamedPolicy, Simulation } from './result.ts'
+import { type RefusalListener, type Replaying, simulate } from './simulate.ts'
 
 export interface SimulateOptions extends MappingInput {
+  /** The file of the policy. */
+  readonly policy: string
   /** The file of another policy. */
   readonly against?: string
   /** A file that maps lines to requests. */
@@ -33,9 +35,8 @@ export interface SimulateOptions extends MappingInput {
 
 /** Replays logs through policies, and prints what they would have refused. */
 export async function simulateLogs(
-  policyFile: string,
   logs: readonly string[],
-  { against, map, top, maxLines, html, refusals, json = false, ...mapping }: SimulateOptions,
+  { policy: policyFile, against, map, top, maxLines, html, refusals, json = false, ...input }: SimulateOptions,
   io: Io,
 ): Promise<ExitCode> {
   const files = against === undefined ? [policyFile] : [policyFile, against]
@@ -43,13 +44,13 @@ export async function simulateLogs(
   for (const file of files) policies.push({ file, policy: await readPolicy(file) })
   const operations = [...new Set(policies.flatMap(({ policy }) => Object.keys(policy.operations)))]
   const units = unitsOf(policies)
-  const lines = await mappingOf(mapping, map)
-  checkCost(units.map(unitName), lines)
-  for (const { policy, file } of policies) checkSubject(policy, file, lines)
-  const read = await readLog(logs, { operations, units }, lines, maxLines, io)
+  const mapping = await mappingOf(input, map)
+  checkCost(units.map(unitName), mapping)
+  for (const { policy, file } of policies) checkSubject(policy, file, mapping)
+  const read = await readLog(logs, { operations, units, mapping, maxLines }, io)
   if (io.signal.aborted) return EXIT.found
   checkRead(read)
-  const simulation = await simulated(logs, read, policies, { top, refusals }, io)
+  const simulation = await simulated({ logs, read, policies, top, io }, refusals)
   if (io.signal.aborted) return EXIT.found
   if (html !== undefined) await write(html, report(simulation))
   io.out(json ? `${JSON.stringify(simulation, undefined, 2)}\n` : printed(simulation, io))
@@ -91,18 +92,13 @@ function checkRead({ unknown }: ReadLog): void {
   if (first !== undefined) throw usageError(`a route maps to "${plain(first)}", an operation that no policy has`)
 }
 
-async function simulated(
-  logs: readonly string[],
-  read: ReadLog,
-  policies: readonly NamedPolicy[],
-  { top, refusals }: Pick<SimulateOptions, 'top' | 'refusals'>,
-  io: Io,
-): Promise<Simulation> {
-  if (refusals === undefined) return simulate(logs, read, policies, top, io)
+/** @param refusals the file for all refusals */
+async function simulated(replaying: Replaying, refusals: string | undefined): Promise<Simulation> {
+  if (refusals === undefined) return simulate(replaying)
   const file = createWriteStream(refusals)
   // Listens from the beginning; the result is only needed at the end.
   const written = finished(file).catch((error: unknown) => fileError('write', refusals, error))
-  const simulation = await simulate(logs, read, policies, top, io, toFile(file, read))
+  const simulation = await simulate({ ...replaying, onRefusal: toFile(file, replaying.read) })
   file.end()
   const failed = await written
   if (failed instanceof CliError) throw failed

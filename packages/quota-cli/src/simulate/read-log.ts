@@ -20,18 +20,20 @@ export interface ReadLog {
   readonly unknown: readonly string[]
 }
 
-/**
- * Reads logs one after the other. @param known the operations and units of the policies @param maxLines of all logs
- * together
- */
+/** How to read logs: also the operations and units that the policies have. */
+export interface ReadLogOptions extends Pick<EventLog, 'operations' | 'units'> {
+  readonly mapping: Mapping
+  /** Of all logs together. */
+  readonly maxLines: number
+}
+
+/** Reads logs one after the other. */
 export async function readLog(
   paths: readonly string[],
-  known: Pick<EventLog, 'operations' | 'units'>,
-  mapping: Mapping,
-  maxLines: number,
+  { operations, units, mapping, maxLines }: ReadLogOptions,
   io: Io,
 ): Promise<ReadLog> {
-  const log = new EventLog(known.operations, known.units)
+  const log = new EventLog(operations, units)
   const skipped = new Skipped()
   const progress = new Progress(io)
   const reader = new LineReader(log, skipped, mapping)

@@ -1,12 +1,10 @@
 import {
   type Counting,
   createQuota,
-  type Decision,
   memoryStore,
   type Policy,
   type RefusedDecision,
   type Subject,
-  type SyncQuota,
 } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import { given, unitName } from '../amounts.ts'
@@ -44,7 +42,11 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
       listener.undecided()
       continue
     }
-    const decision = decided(quota, subject, log, event)
+    const request = requestOf(policy, log, event)
+    // A request whose tokens were refunded is decided like any other, and leaves no charge.
+    const decision = event.isRefunded
+      ? quota.peekSync({ subject, ...request })
+      : quota.consumeSync({ subject, ...request })
     if (decision.allowed) listener.admitted(event, decision.cost)
     else listener.refused(event, decision, index)
   }
@@ -52,20 +54,13 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
   await quota.close()
 }
 
-/** A request whose tokens were refunded is decided like any other, and leaves no charge. */
-function decided(
-  quota: SyncQuota<string, Counting>,
-  subject: Subject,
-  log: EventLog,
-  { operation, costs, plan, isRefunded }: LoggedEvent,
-): Decision<Counting> {
-  const request = {
-    subject,
-    operation: log.operations[operation]!,
-    cost: costUnder(quota.policy, log, costs),
+/** What a line requests, but for its subject. */
+function requestOf(policy: Policy, log: EventLog, { operation, costs, plan }: LoggedEvent) {
+  return {
+    operation: log.operations[operation] ?? '',
+    cost: costUnder(policy, log, costs),
     plan: plan === 0 ? undefined : log.plans[plan],
   }
-  return isRefunded ? quota.peekSync(request) : quota.consumeSync(request)
 }
 
 /** The costs in a policy's units. A log may contain others as well. */

@@ -1,7 +1,13 @@
-import type { Counting, Subject } from '@scoregw/quota'
+import type { Counting, Policy, Subject } from '@scoregw/quota'
 import { type Unit, unitName } from '../amounts.ts'
 import type { SkippedLines } from './skipped.ts'
 import type { Tally } from './tally.ts'
+
+/** A policy and where it came from. */
+export interface NamedPolicy {
+  readonly file: string
+  readonly policy: Policy
+}
 
 /** A policy's effect on a log: the JSON of `--json`. Instants are epoch milliseconds. */
 export interface PolicyResult {
@@ -92,10 +98,10 @@ export interface Difference {
 }
 
 /** @param top how many subjects to list */
-export function policyResult(policy: string, tally: Tally, top: number, hadConcurrency: boolean): PolicyResult {
+export function policyResult({ file, policy }: NamedPolicy, tally: Tally, top: number): PolicyResult {
   const { requests, refused, hopeless, undecided, log, buckets } = tally
   return {
-    policy,
+    policy: file,
     requests,
     admitted: requests - refused,
     refused,
@@ -115,7 +121,7 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
       asked: [...buckets.asked],
       refused: [...buckets.refused],
     },
-    withoutConcurrency: hadConcurrency,
+    withoutConcurrency: policy.limits.some(({ window }) => window === undefined),
   }
 }
 

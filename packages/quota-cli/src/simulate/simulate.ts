@@ -1,48 +1,42 @@
-import type { Counting, Policy, RefusedDecision } from '@scoregw/quota'
+import type { Counting, RefusedDecision } from '@scoregw/quota'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
 import { percent } from '../text.ts'
-import type { EventLog, LoggedEvent } from './event-log.ts'
+import type { LoggedEvent } from './event-log.ts'
 import type { ReadLog } from './read-log.ts'
 import { replay, withoutConcurrency } from './replay.ts'
-import { differenceOf, type PolicyResult, policyResult, type Simulation } from './result.ts'
+import { differenceOf, type NamedPolicy, type PolicyResult, policyResult, type Simulation } from './result.ts'
 import { Tally } from './tally.ts'
-
-/** A policy and where it came from. */
-export interface NamedPolicy {
-  readonly file: string
-  readonly policy: Policy
-}
 
 /** Called for every refusal; @param policy its file */
 export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision<Counting>) => void
 
-/** Replays a log under each policy. @param top how many subjects to list */
-export async function simulate(
-  logs: readonly string[],
-  read: ReadLog,
-  policies: readonly NamedPolicy[],
-  top: number,
-  io: Io,
-  onRefusal: RefusalListener = () => undefined,
-): Promise<Simulation> {
+/** What to replay. */
+export interface Replaying {
+  /** The files of the log. */
+  readonly logs: readonly string[]
+  readonly read: ReadLog
+  readonly policies: readonly NamedPolicy[]
+  /** How many subjects to list. */
+  readonly top: number
+  readonly io: Io
+  /** @default nobody listens */
+  readonly onRefusal?: RefusalListener
+}
+
+/** Replays a log under each policy. */
+export async function simulate(replaying: Replaying): Promise<Simulation> {
+  const { logs, read, policies, top } = replaying
   const { log } = read
   const from = log.events[0]?.at ?? null
   const until = log.events.at(-1)?.at ?? null
   const tallies: Tally[] = []
   const results: PolicyResult[] = []
-  for (const { file, policy } of policies) {
-    const tally = new Tally(log, policy.units, from ?? 0, until ?? 0)
-    await played(log, file, withoutConcurrency(policy), tally, io, onRefusal)
+  for (const named of policies) {
+    const tally = new Tally(log, named.policy.units)
+    await play(replaying, named, tally)
     tallies.push(tally)
-    results.push(
-      policyResult(
-        file,
-        tally,
-        top,
-        policy.limits.some(({ window }) => window === undefined),
-      ),
-    )
+    results.push(policyResult(named, tally, top))
   }
   const [first, second] = tallies
   return {
@@ -60,20 +54,13 @@ export async function simulate(
   }
 }
 
-async function played(
-  log: EventLog,
-  file: string,
-  policy: Policy,
-  tally: Tally,
-  io: Io,
-  onRefusal: RefusalListener,
-): Promise<void> {
+async function play({ read: { log }, io, onRefusal }: Replaying, { file, policy }: NamedPolicy, tally: Tally) {
   const progress = new Progress(io)
-  await replay(log, policy, {
+  await replay(log, withoutConcurrency(policy), {
     admitted: (event, cost) => tally.admitted(event, cost),
     refused: (event, decision, index) => {
       tally.refusal(event, decision, index)
-      onRefusal(file, event, decision)
+      onRefusal?.(file, event, decision)
     },
     undecided: () => {
       tally.undecided++

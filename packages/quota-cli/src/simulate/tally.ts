@@ -46,13 +46,12 @@ export class Tally {
   /** Refusals that waiting cannot help, because the limit is below the cost. */
   hopeless = 0
 
-  /** @param first and @param last the log's earliest and latest instants */
-  constructor(log: EventLog, units: readonly Unit[], first: number, last: number) {
+  constructor(log: EventLog, units: readonly Unit[]) {
     this.log = log
     this.units = units
     this.charged = units.map(() => 0)
     this.refusedCosts = units.map(() => 0)
-    this.buckets = new Buckets(first, last)
+    this.buckets = new Buckets(log.events[0]?.at ?? 0, log.events.at(-1)?.at ?? 0)
     const none = (): Count => ({ requests: 0, refused: 0, firstRefusedAt: undefined })
     this.bySubject = log.subjects.map(none)
     this.byOperation = log.operations.map(none)

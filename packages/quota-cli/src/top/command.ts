@@ -32,7 +32,7 @@ export async function topSubjects(url: string, options: TopOptions, io: Io): Pro
   const quota = engineOn(connection, policy, options.prefix)
   try {
     await quota.ready()
-    await watch(address, policy, quota, connection, options, io)
+    await watch({ address, policy, quota, connection }, options, io)
     return EXIT.ok
   } catch (error) {
     if (error instanceof CliError) throw error
@@ -44,14 +44,15 @@ export async function topSubjects(url: string, options: TopOptions, io: Io): Pro
   }
 }
 
-async function watch(
-  address: RedisAddress,
-  policy: Policy,
-  quota: Quota,
-  connection: RedisConnection,
-  options: TopOptions,
-  io: Io,
-): Promise<void> {
+/** What is watched, and by which connection. */
+interface Watched {
+  readonly address: RedisAddress
+  readonly policy: Policy
+  readonly quota: Quota
+  readonly connection: RedisConnection
+}
+
+async function watch({ address, policy, quota, connection }: Watched, options: TopOptions, io: Io): Promise<void> {
   const { prefix, sample, top, json = false } = options
   const isOnce = options.once === true || json || !io.isTerminal
   while (!io.signal.aborted) {
