@@ -169,24 +169,16 @@ export function machineNow(): Machine {
 
 /** A target for a figure that should be large. */
 export function atLeast(name: string, target: number, reached: number, because?: string): Target {
-  return targetOf(name, target, 'least', reached, reached >= target, because)
+  return targetOf({ name, target, wanted: 'least', reached, ok: reached >= target }, because)
 }
 
 /** A target for a figure that should be small. */
 export function atMost(name: string, target: number, reached: number, because?: string): Target {
-  return targetOf(name, target, 'most', reached, reached <= target, because)
+  return targetOf({ name, target, wanted: 'most', reached, ok: reached <= target }, because)
 }
 
-function targetOf(
-  name: string,
-  target: number,
-  wanted: Target['wanted'],
-  reached: number,
-  ok: boolean,
-  because: string | undefined,
-): Target {
-  const found = { name, target, wanted, reached, ok }
-  return ok || because === undefined ? found : { ...found, because }
+function targetOf(found: Target, because: string | undefined): Target {
+  return found.ok || because === undefined ? found : { ...found, because }
 }
 
 /** The result of that name. */

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { progress } from './progress.ts'
 import type { Rate } from './report.ts'
 
 /** Something to measure and compare. */
@@ -17,6 +18,29 @@ export interface RoundOptions {
   readonly warmUpMs: number
   /** Whether garbage is collected before each turn, so that no contestant pays for another's. @default true */
   readonly collectsGarbage?: boolean
+}
+
+/** Names that are run in turn, and what progress says of them. */
+interface Turns {
+  readonly what: string
+  readonly names: readonly string[]
+  readonly rounds: number
+}
+
+/** Runs each of them once per round. Each round begins with another one. @returns the runs of each, by its name */
+export async function inTurn<T>(
+  { what, names, rounds }: Turns,
+  run: (name: string) => Promise<T>,
+): Promise<[name: string, runs: T[]][]> {
+  const seen = names.map((name): [string, T[]] => [name, []])
+  for (let round = 0; round < rounds; round++) {
+    for (let place = 0; place < names.length; place++) {
+      const [name, runs] = seen[(round + place) % names.length] as [string, T[]]
+      progress(`${what}, ${name}, round ${round + 1} of ${rounds}`)
+      runs.push(await run(name))
+    }
+  }
+  return seen
 }
 
 /**

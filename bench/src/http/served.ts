@@ -31,8 +31,7 @@ export interface Measured {
  * @param suite of the apps, for `http-process.ts`
  */
 export async function cpuOfRounds(
-  suite: string,
-  framework: string,
+  { suite, framework }: { readonly suite: string; readonly framework: string },
   apps: readonly Measured[],
   size: Size,
 ): Promise<number[][]> {

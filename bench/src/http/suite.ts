@@ -29,7 +29,7 @@ export async function http(quick: boolean): Promise<Findings> {
 
 async function measured(framework: string, names: readonly ContestantName[], size: Size): Promise<Rate[]> {
   const apps = names.map((name) => ({ name, load: { users: USERS, status: 200 } }))
-  const cpuUs = await cpuOfRounds('http', framework, apps, size)
+  const cpuUs = await cpuOfRounds({ suite: 'http', framework }, apps, size)
   return names.map((name, index) => {
     const own = cpuUs[index] ?? []
     const ratios = own.map((us, round) => (cpuUs[0]?.[round] ?? Number.NaN) / us)

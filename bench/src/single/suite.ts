@@ -1,9 +1,8 @@
 import { startRedis } from '@scoregw/redis-server'
 import { resultFrom } from '../child.ts'
 import { cpuOfRounds, type Size } from '../http/served.ts'
-import { progress } from '../progress.ts'
 import { atLeast, atMost, type Comparison, type Findings } from '../report.ts'
-import { median, ratioOf } from '../rounds.ts'
+import { inTurn, median, ratioOf } from '../rounds.ts'
 import { versioned } from '../versions.ts'
 import { CASES, LIMITERS, nameOf } from './apps.ts'
 import { MEMORY, REDIS } from './limiters.ts'
@@ -38,39 +37,36 @@ interface Spent {
   readonly redisUs: number
 }
 
+interface SpentOptions {
+  readonly limit: number
+  readonly quick: boolean
+  /** Of the Redis server. */
+  readonly port?: number
+}
+
 /** Each limiter in a fresh process, in turn, round by round. */
 async function spentBy(
   where: 'memory' | 'redis',
   names: readonly string[],
-  limit: number,
-  quick: boolean,
-  port = 0,
-): Promise<Map<string, Spent[]>> {
-  const spent = new Map(names.map((name): [string, Spent[]] => [name, []]))
-  const rounds = quick ? 1 : 7
-  for (let round = 0; round < rounds; round++) {
-    progress(`${where}, limit ${limit}, round ${round + 1} of ${rounds}`)
-    for (let place = 0; place < names.length; place++) {
-      const name = names[(round + place) % names.length] as string
-      const args = [where, name, String(limit), quick ? '20' : '700', String(port)]
-      const found = await resultFrom<Spent>('single-process.ts', args)
-      spent.get(name)?.push(found)
-    }
-  }
-  return spent
+  { limit, quick, port = 0 }: SpentOptions,
+): Promise<ReadonlyMap<string, readonly Spent[]>> {
+  const turns = { what: `${where}, limit ${limit}`, names, rounds: quick ? 1 : 7 }
+  const run = (name: string) =>
+    resultFrom<Spent>('single-process.ts', [where, name, String(limit), quick ? '20' : '700', String(port)])
+  return new Map(await inTurn(turns, run))
 }
 
 async function inMemory(quick: boolean): Promise<Comparison[]> {
-  const free = await spentBy('memory', Object.keys(MEMORY), NO_LIMIT, quick)
+  const free = await spentBy('memory', Object.keys(MEMORY), { limit: NO_LIMIT, quick })
   const others = Object.keys(MEMORY).filter((name) => name !== AWAITED && name !== SYNC)
   // The store of express-rate-limit only counts.
   const deciding = [AWAITED, SYNC, 'rate-limiter-flexible']
-  const refused = await spentBy('memory', deciding, 1, quick)
+  const refused = await spentBy('memory', deciding, { limit: 1, quick })
   return [
-    ...others.map((other) => pairOf('memory, await consume', free, AWAITED, other)),
-    ...others.map((other) => pairOf('memory, consumeSync', free, SYNC, other)),
-    pairOf('memory, await consume, refused', refused, AWAITED, 'rate-limiter-flexible'),
-    pairOf('memory, consumeSync, refused', refused, SYNC, 'rate-limiter-flexible'),
+    ...others.map((other) => pairOf('memory, await consume', free, [AWAITED, other])),
+    ...others.map((other) => pairOf('memory, consumeSync', free, [SYNC, other])),
+    pairOf('memory, await consume, refused', refused, [AWAITED, 'rate-limiter-flexible']),
+    pairOf('memory, consumeSync, refused', refused, [SYNC, 'rate-limiter-flexible']),
   ]
 }
 
@@ -80,9 +76,9 @@ async function onRedis(quick: boolean): Promise<Comparison[]> {
   for (const limit of [NO_LIMIT, 1]) {
     const server = await startRedis()
     try {
-      const spent = await spentBy('redis', Object.keys(REDIS), limit, quick, server.port)
+      const spent = await spentBy('redis', Object.keys(REDIS), { limit, quick, port: server.port })
       const what = limit === 1 ? 'Redis, 64 callers, refused' : 'Redis, 64 callers'
-      found.push(...others.map((other) => pairOf(what, spent, AWAITED, other)))
+      found.push(...others.map((other) => pairOf(what, spent, [AWAITED, other])))
     } finally {
       await server.stop()
     }
@@ -99,7 +95,7 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
     name,
     load: { users: USERS, status },
   }))
-  const rounds = await cpuOfRounds('single', framework, apps, size)
+  const rounds = await cpuOfRounds({ suite: 'single', framework }, apps, size)
   const usOf = (name: string): number[] => rounds[apps.findIndex((app) => app.name === name)] ?? []
   return CASES.map((is) => ({
     what: `${framework}, ${is}`,
@@ -109,7 +105,11 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
   }))
 }
 
-function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours: string, other: string): Comparison {
+function pairOf(
+  what: string,
+  spent: ReadonlyMap<string, readonly Spent[]>,
+  [ours, other]: readonly [ours: string, other: string],
+): Comparison {
   const [own = [], others = []] = [spent.get(ours), spent.get(other)]
   const node = (each: readonly Spent[]): number[] => each.map(({ nodeUs }) => nodeUs)
   const redis = (each: readonly Spent[]): number => median(each.map(({ redisUs }) => redisUs))

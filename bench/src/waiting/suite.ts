@@ -1,9 +1,8 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { Child } from '../child.ts'
-import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type QueueUse } from '../report.ts'
-import { median, quantile } from '../rounds.ts'
+import { inTurn, median, quantile } from '../rounds.ts'
 import { versioned } from '../versions.ts'
 import { MEMORY, OF_SLOTS, PER_SECOND, REDIS, SLOTS, WORK_MS } from './queues.ts'
 
@@ -36,8 +35,8 @@ export async function waiting(quick: boolean): Promise<Findings> {
 }
 
 async function inMemory(quick: boolean): Promise<QueueUse[]> {
-  const seen = await inTurn('memory', Object.keys(MEMORY), quick ? 1 : 3, (name) =>
-    seenBy('memory', name, { processes: 1, callers: quick ? PER_SECOND : CALLERS, seconds: 0, port: 0 }),
+  const seen = await inTurn({ what: 'memory', names: Object.keys(MEMORY), rounds: quick ? 1 : 3 }, (name) =>
+    seenBy(['memory', name], { processes: 1, callers: quick ? PER_SECOND : CALLERS, seconds: 0, port: 0 }),
   )
   return seen.map(([name, runs]) => ({
     where: 'memory',
@@ -60,9 +59,9 @@ async function onRedis(where: 'redis' | 'slots', names: readonly string[], quick
   const admin = new Redis({ port: server.port })
   const callers = where === 'slots' ? CALLERS_OF_SLOTS : CALLERS / PROCESSES
   try {
-    const seen = await inTurn(where, names, quick ? 1 : 2, async (name) => {
+    const seen = await inTurn({ what: where, names, rounds: quick ? 1 : 2 }, async (name) => {
       await admin.flushall()
-      const run = await seenBy(where, name, { processes: PROCESSES, callers, seconds, port: server.port }, () =>
+      const run = await seenBy([where, name], { processes: PROCESSES, callers, seconds, port: server.port }, () =>
         admin.config('RESETSTAT'),
       )
       return { ...run, scripts: await scriptsOf(admin) }
@@ -98,24 +97,6 @@ async function scriptsOf(admin: Redis): Promise<number> {
   return [...calls].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Runs each of them once per round, in turn. */
-async function inTurn<T>(
-  where: string,
-  names: readonly string[],
-  rounds: number,
-  run: (name: string) => Promise<T>,
-): Promise<[name: string, runs: T[]][]> {
-  const seen = names.map((name): [string, T[]] => [name, []])
-  for (let round = 0; round < rounds; round++) {
-    for (let place = 0; place < names.length; place++) {
-      const [name, runs] = seen[(round + place) % names.length] as [string, T[]]
-      progress(`${where}, ${name}, round ${round + 1} of ${rounds}`)
-      runs.push(await run(name))
-    }
-  }
-  return seen
-}
-
 interface Load {
   readonly processes: number
   /** Callers per process. */
@@ -125,8 +106,11 @@ interface Load {
 }
 
 /** Adds up the figures of fresh processes that begin together. */
-async function seenBy(where: string, name: string, load: Load, begins?: () => Promise<unknown>): Promise<Seen> {
-  const { processes, callers, seconds, port } = load
+async function seenBy(
+  [where, name]: readonly [where: string, name: string],
+  { processes, callers, seconds, port }: Load,
+  begins?: () => Promise<unknown>,
+): Promise<Seen> {
   const args = [where, name, String(callers), String(seconds), String(port)]
   const children = Array.from({ length: processes }, () => new Child('waiting-process.ts', args))
   try {
