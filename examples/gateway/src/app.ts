@@ -21,7 +21,6 @@ import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
 import { type Counters, countersOf } from './quota/counters.ts'
 import { type GatewayQuota, policy } from './quota/policy.ts'
-import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
 import { createSources } from './sources/sources.ts'
@@ -94,7 +93,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const credentials = new ServiceCredentials(db, clock, audit, readerOf(db))
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
-  const scores = new ScoreService(new ScoreRepository(db, clock), charts, clock)
+  const scores = new ScoreService(db, charts, clock)
   const idempotency = new Idempotency(db, clock)
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })

@@ -88,7 +88,7 @@ describe('clearing scores', () => {
     expect(clearAnswer.parse(body).businessData).toEqual({ clearedCount: 3 })
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 20 })
     const { scores, items } = databaseOf(dataDir)
-    expect(scores).toMatchObject([{ user_id: 'admin' }])
+    expect(scores).toMatchObject([{ owner: 'admin' }])
     expect(items).toHaveLength(6)
     const again = await send('POST', '/v1/user/clear', { body: { confirm: true } })
     expect([again.status, again.body.businessData]).toEqual([200, { clearedCount: 0 }])

@@ -5,8 +5,8 @@ import { beijingDay } from '../src/beijing-day.ts'
 import type { Chart } from '../src/charts/chart.ts'
 import { ChartRepository } from '../src/charts/chart-repository.ts'
 import { openPostgres } from '../src/db/postgres.ts'
+import { PlayerScores } from '../src/scores/player-scores.ts'
 import type { StoredScore } from '../src/scores/score.ts'
-import { ScoreRepository } from '../src/scores/score-repository.ts'
 import type { UsageRecord } from '../src/usage/usage-records.ts'
 import { UsageRecords } from '../src/usage/usage-records.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
@@ -38,6 +38,8 @@ const SCORE: StoredScore = {
   source: 'fish',
   playedAt: START - 1,
   updatedAt: START,
+  syncQq: null,
+  syncTurn: null,
 }
 
 const DAY_MS = 86_400_000
@@ -60,21 +62,21 @@ function describeRepositories(name: string, open: OpenDatabase): void {
   describe(`repositories in ${name}`, () => {
     it('scores are returned as stored, in chart order, and overwritten as a whole', async () => {
       const db = await (await open()).connect()
-      const clock = manualClock(START)
-      await createPlayers(db, clock, 'ann', 'bob')
-      const scores = new ScoreRepository(db, clock)
+      const scores = new PlayerScores(db, { userId: 'ann' })
       const many = Array.from({ length: 300 }, (_, index) => ({ ...SCORE, musicId: 9_000 - index }))
       const empty = { ...SCORE, playCount: null, playedAt: null, dxScore: 0, comboStatus: 0, syncStatus: 0 } as const
-      await scores.change('ann', (own) => own.putAll([SCORE, { ...SCORE, level: 3 }, ...many]))
-      expect(await scores.all('ann')).toEqual([...many.toReversed(), { ...SCORE, level: 3 }, SCORE])
-      await scores.change('ann', (own) => own.putAll([{ ...empty, updatedAt: START + 1 }]))
-      const ofMusic = await scores.change('ann', (own) => own.ofMusic([{ musicId: SCORE.musicId, level: 0 }]))
+      await scores.putAll([SCORE, { ...SCORE, level: 3 }, ...many])
+      expect(await scores.all()).toEqual([...many.toReversed(), { ...SCORE, level: 3 }, SCORE])
+      await scores.putAll([{ ...empty, updatedAt: START + 1 }])
+      const ofMusic = await scores.ofMusic([{ musicId: SCORE.musicId, level: 0 }])
       expect(ofMusic.sort((a, b) => a.level - b.level)).toEqual([
         { ...SCORE, level: 3 },
         { ...empty, updatedAt: START + 1 },
       ])
-      expect(await scores.all('bob')).toEqual([])
-      expect(await scores.change('ann', (own) => own.removeAll())).toBe(302)
+      for (const other of [{ userId: 'bob' }, { qq: 10_001 }]) {
+        expect(await new PlayerScores(db, other).all()).toEqual([])
+      }
+      expect(await scores.removeAll()).toBe(302)
     })
 
     it('charts are added, replaced all or none, and found', async () => {

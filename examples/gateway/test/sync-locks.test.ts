@@ -4,8 +4,8 @@ import { systemClock } from '@scoregw/quota/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/db/connect.ts'
 import { HttpError } from '../src/http/http-error.ts'
+import { PlayerScores } from '../src/scores/player-scores.ts'
 import { type SyncBody, syncBody } from '../src/sync/bodies.ts'
-import { OwnedScores } from '../src/sync/owned-scores.ts'
 import { SyncService } from '../src/sync/sync-service.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { postgresServer } from './support/postgres.ts'
@@ -51,8 +51,8 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
     expect([...codes]).toEqual(['player_busy'])
     await db!.updateTable('users').set({ qq: QQ }).where('id', '=', 'u').execute()
     await services[1]!.adopt('u', QQ)
-    expect(await new OwnedScores(db!, { userId: 'u' }).count()).toBe(chunks.flat().length)
-    expect(await new OwnedScores(db!, { qq: QQ }).count()).toBe(0)
+    expect(await new PlayerScores(db!, { userId: 'u' }).count()).toBe(chunks.flat().length)
+    expect(await new PlayerScores(db!, { qq: QQ }).count()).toBe(0)
   })
 
   it('a write of a player that another process is writing is rejected immediately, and others aren’t', async () => {
@@ -73,7 +73,7 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
       await two!.sync(pushOf(QQ + 1))
     })
     await first
-    for (const qq of [QQ, QQ + 1]) expect(await new OwnedScores(databases[0]!, { qq }).count()).toBe(records.length)
+    for (const qq of [QQ, QQ + 1]) expect(await new PlayerScores(databases[0]!, { qq }).count()).toBe(records.length)
   })
 
   it('a write that waits while the account is unlinked changes nothing in the account', async () => {
@@ -92,8 +92,8 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
       await waitingForLock(postgres)
     })
     await push
-    expect(await new OwnedScores(db, { userId: 'u' }).count()).toBe(0)
-    expect(await new OwnedScores(db, { qq: QQ }).count()).toBe(3)
+    expect(await new PlayerScores(db, { userId: 'u' }).count()).toBe(0)
+    expect(await new PlayerScores(db, { qq: QQ }).count()).toBe(3)
   })
 })
 

@@ -8,10 +8,9 @@ import { SAMPLE_CHARTS } from '../src/charts/sample-charts.ts'
 import { type DatabaseOptions, openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
 import { HttpError } from '../src/http/http-error.ts'
-import { ScoreRepository } from '../src/scores/score-repository.ts'
+import { PlayerScores } from '../src/scores/player-scores.ts'
 import { ScoreService } from '../src/scores/score-service.ts'
 import { syncBody } from '../src/sync/bodies.ts'
-import { OwnedScores } from '../src/sync/owned-scores.ts'
 import { SyncService } from '../src/sync/sync-service.ts'
 import { AdminUsers } from '../src/users/admin-users.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
@@ -40,7 +39,7 @@ class Parts {
   }
 
   get scores(): ScoreService {
-    return new ScoreService(new ScoreRepository(this.db, this.clock), new ChartRepository(this.db), this.clock)
+    return new ScoreService(this.db, new ChartRepository(this.db), this.clock)
   }
 
   sync!: SyncService
@@ -208,11 +207,11 @@ class Run {
 
   async #compare(): Promise<void> {
     const { db } = this.#parts
-    for (const userId of this.#users) await this.#compareOwner(userId, new OwnedScores(db, { userId }))
-    for (const qq of this.#players) await this.#compareOwner(`qq ${qq}`, new OwnedScores(db, { qq }))
+    for (const userId of this.#users) await this.#compareOwner(userId, new PlayerScores(db, { userId }))
+    for (const qq of this.#players) await this.#compareOwner(`qq ${qq}`, new PlayerScores(db, { qq }))
   }
 
-  async #compareOwner(owner: string, stored: OwnedScores): Promise<void> {
+  async #compareOwner(owner: string, stored: PlayerScores): Promise<void> {
     const entries = (await stored.after({ musicId: 0, level: 0 }, 100)).map((score) => {
       const { musicId, level, achievement, dxScore, comboStatus: combo, syncStatus: sync, source } = score
       return [`${musicId}:${level}`, { achievement, dxScore, combo, sync, source }] as const

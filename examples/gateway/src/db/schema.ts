@@ -16,7 +16,6 @@ export interface Tables {
   audit_entries: AuditEntryTable
   audit_counter: { id: number; last_seq: number }
   sync_players: SyncPlayerTable
-  sync_scores: SyncScoreTable
   sync_days: SyncDayTable
   sync_snapshots: SyncSnapshotTable
   sync_chunks: SyncChunkTable
@@ -103,7 +102,8 @@ export interface ChartTable {
 }
 
 export interface ScoreTable {
-  user_id: string
+  /** A user's id; or `qq/` and an account of score sync, for a player without an account here. */
+  owner: string
   music_id: number
   level: number
   /** Percent x 10000. */
@@ -148,11 +148,6 @@ export interface SyncDayTable {
   old_rating: number | null
   new_rating: number | null
   record_count: number
-}
-
-/** Scores of a player without an account here. */
-interface SyncScoreTable extends Omit<ScoreTable, 'user_id'> {
-  qq: number
 }
 
 export interface SyncSnapshotTable {

@@ -75,7 +75,7 @@ export function accountRoutes(db: Db): Route[] {
         const { at } = await db
           .selectFrom('scores')
           .select(({ fn }) => fn.max('played_at').as('at'))
-          .where('user_id', '=', id)
+          .where('owner', '=', id)
           .executeTakeFirstOrThrow()
         const lastPlayDate = at === null ? null : instantText(at)
         return { body: success({ userId: id, userName: name, playerRating, isLogin: false as const, lastPlayDate }) }

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { chartText } from '../charts/chart.ts'
 import { syncStrength } from './bodies.ts'
-import { isSamePlay, type Play, type StoredScore } from './score.ts'
-import type { PlayerScores } from './score-repository.ts'
+import type { PlayerScores } from './player-scores.ts'
+import { isSamePlay, NOT_SYNCED, type Play, type StoredScore } from './score.ts'
 
 /** The source of imported plays, and the time of the import. */
 type ImportStamp = Pick<StoredScore, 'source' | 'updatedAt'>
@@ -36,7 +36,7 @@ export async function importBest(
       const before = stored.get(chartText(play))
       if (before === undefined) created++
       const after = before === undefined ? play : mergeBest(before, play)
-      return before !== undefined && isSameRecord(before, after) ? [] : [{ ...after, ...stamp }]
+      return before !== undefined && isSameRecord(before, after) ? [] : [{ ...after, ...stamp, ...NOT_SYNCED }]
     })
     updated += changed.filter((score) => stored.has(chartText(score))).length
     await scores.putAll(changed)

@@ -1,13 +1,13 @@
 import type { Clock } from '@scoregw/quota'
 import { type Chart, type ChartKey, chartText, dxScoreMax, leastDxScore, MAX_STARS } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
-import type { Charge } from '../db/with-player.ts'
+import type { Db } from '../db/schema.ts'
+import { type Charge, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import { type Detail, type ErrorCode, HttpError, invalid } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
 import { type ImportCounts, importBest, type PlayRecord } from './import-best.ts'
-import type { Play } from './score.ts'
-import { isSamePlay, type Score, type StoredScore, toScore } from './score.ts'
-import type { PlayerScores, ScoreRepository } from './score-repository.ts'
+import { PlayerScores } from './player-scores.ts'
+import { isSamePlay, NOT_SYNCED, type Play, type Score, type StoredScore, toScore } from './score.ts'
 
 export interface UpsertResult {
   readonly musicId: number
@@ -32,12 +32,12 @@ export interface Recorded {
 
 /** Operations on players' scores. */
 export class ScoreService {
-  readonly #scores: ScoreRepository
+  readonly #db: Db
   readonly #charts: ChartRepository
   readonly #clock: Clock
 
-  constructor(scores: ScoreRepository, charts: ChartRepository, clock: Clock) {
-    this.#scores = scores
+  constructor(db: Db, charts: ChartRepository, clock: Clock) {
+    this.#db = db
     this.#charts = charts
     this.#clock = clock
   }
@@ -70,7 +70,15 @@ export class ScoreService {
           continue
         }
         const updatedAt = this.#clock.now()
-        const after: StoredScore = { playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt }
+        const after: StoredScore = {
+          playCount: null,
+          playedAt: null,
+          ...before,
+          ...play,
+          source: 'api',
+          updatedAt,
+          ...NOT_SYNCED,
+        }
         changed.push(after)
         const status = before === undefined ? 'created' : 'updated'
         results.push({ musicId, level, status, score: toScore(after, chart) })
@@ -78,7 +86,7 @@ export class ScoreService {
       await scores.putAll(changed)
       return results
     }
-    return this.#scores.change(userId, work, charge)
+    return this.#change(userId, work, charge)
   }
 
   /**
@@ -96,28 +104,51 @@ export class ScoreService {
       if (results.some(({ status }) => status === 'deleted')) return results
       throw new HttpError('score_not_found', 'These charts have no scores.')
     }
-    return this.#scores.change(userId, work, charge)
+    return this.#change(userId, work, charge)
   }
 
   /** Deletes every score of a player. @returns how many there were */
   async clear(userId: string, charge?: Charge): Promise<number> {
-    return this.#scores.change(userId, (scores) => scores.removeAll(), charge)
+    return this.#change(userId, (scores) => scores.removeAll(), charge)
   }
 
   /** Merges recorded plays into a player's scores, keeping the best of each field; all of them or none. */
   async importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
-    return this.#scores.change(userId, async (scores) => {
-      if (rating !== undefined) await scores.setRating(rating)
+    return this.#change(userId, async (scores, player) => {
+      if (rating !== undefined) await setRating(player, userId, rating)
       return importBest(scores, plays, { source, updatedAt: this.#clock.now() })
     })
   }
 
   /** All scores of a player. */
   async all(userId: string): Promise<Score[]> {
-    const stored = await this.#scores.all(userId)
+    const stored = await new PlayerScores(this.#db, { userId }).all()
     const charts = stored.length === 0 ? new Map<string, Chart>() : await this.#charts.ofMusic(stored)
     return stored.map((score) => toScore(score, charts.get(chartText(score))))
   }
+
+  /** Works on a player's scores in one transaction, all of it or nothing. */
+  #change<T>(
+    userId: string,
+    work: (scores: PlayerScores, player: PlayerTransaction) => Promise<T>,
+    charge?: Charge,
+  ): Promise<T> {
+    const inside = (player: PlayerTransaction): Promise<T> => {
+      return work(new PlayerScores(player.db, { userId }, player.markChanged), player)
+    }
+    return withPlayer(this.#db, this.#clock, userId, inside, charge)
+  }
+}
+
+/** Stores the player's rating, as reported by a source. */
+async function setRating({ db, markChanged }: PlayerTransaction, userId: string, rating: number): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('users')
+    .set({ player_rating: rating })
+    .where('id', '=', userId)
+    .where('player_rating', '!=', rating)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) await markChanged()
 }
 
 function byChart(scores: readonly StoredScore[]): Map<string, StoredScore> {

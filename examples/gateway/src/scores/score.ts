@@ -84,7 +84,14 @@ export interface StoredScore extends Play {
   readonly source: Score['source']
   readonly playedAt: number | null
   readonly updatedAt: number
+  /** The account of score sync that wrote the whole score; `null` if none did. */
+  readonly syncQq: number | null
+  /** The number of that account's write which last had it. */
+  readonly syncTurn: number | null
 }
+
+/** A score that sync didn't write as a whole, so that no snapshot deletes it. */
+export const NOT_SYNCED = { syncQq: null, syncTurn: null } as const
 
 /** A stored score as clients see it, with facts of its chart. */
 export function toScore(stored: StoredScore, chart: Chart | undefined): Score {

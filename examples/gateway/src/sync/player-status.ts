@@ -6,7 +6,8 @@ import { chartText } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Db, SyncPlayerTable } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type OwnedScore, OwnedScores } from './owned-scores.ts'
+import { PlayerScores } from '../scores/player-scores.ts'
+import type { StoredScore } from '../scores/score.ts'
 import { type PlayerAnswer, type SummaryAnswer, type TrendAnswer, toPlayerRecord } from './player-bodies.ts'
 import { linkedUser } from './player-turns.ts'
 import { type RatingDay, ratingDays } from './rating-days.ts'
@@ -104,18 +105,18 @@ export class PlayerStatus {
     return user?.name ?? null
   }
 
-  #scoresOf(qq: number, userId: string | null): OwnedScores {
-    return new OwnedScores(this.#db, userId === null ? { qq } : { userId })
+  #scoresOf(qq: number, userId: string | null): PlayerScores {
+    return new PlayerScores(this.#db, userId === null ? { qq } : { userId })
   }
 
-  async #records(scores: OwnedScores): Promise<PlayerAnswer['records']> {
+  async #records(scores: PlayerScores): Promise<PlayerAnswer['records']> {
     const records: PlayerAnswer['records'] = []
     let slice = await scores.after({ musicId: 0, level: 0 }, SLICE)
     while (slice.length > 0) {
       const charts = await this.#charts.ofMusic(slice)
       records.push(...slice.map((score) => toPlayerRecord(score, charts.get(chartText(score)))))
       await setImmediate()
-      slice = await scores.after(slice.at(-1) as OwnedScore, SLICE)
+      slice = await scores.after(slice.at(-1) as StoredScore, SLICE)
     }
     return records
   }

@@ -2,8 +2,8 @@ import type { Clock } from '@scoregw/quota'
 import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { UserGone, withPlayer } from '../db/with-player.ts'
+import { PlayerScores } from '../scores/player-scores.ts'
 import { adoptScores } from './adopt-scores.ts'
-import { OwnedScores } from './owned-scores.ts'
 import { playerBusy } from './sync-error.ts'
 import type { SyncTransaction } from './sync-transaction.ts'
 
@@ -68,7 +68,7 @@ export class PlayerTurns {
       if (this.#isPostgres && !isPatient) await tryLock(db, qq)
       const number = await nextTurn(db, qq)
       if ((await linkedUser(db, qq)) !== userId) throw new LinkMoved()
-      const scores = new OwnedScores(db, userId === null ? { qq } : { userId })
+      const scores = new PlayerScores(db, userId === null ? { qq } : { userId })
       const transaction: SyncTransaction = { db, qq, now, number, userId, scores, markChanged }
       // The account may have been linked a moment ago, without the scores that were kept for it.
       if (userId !== null) await adoptScores(transaction)

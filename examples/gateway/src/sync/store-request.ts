@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ChartKey, chartText } from '../charts/chart.ts'
 import { isSameRecord, mergeBest, type PlayRecord } from '../scores/import-best.ts'
-import { isSamePlay } from '../scores/score.ts'
+import { isSamePlay, NOT_SYNCED, type StoredScore } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { SyncBody } from './bodies.ts'
-import type { OwnedScore } from './owned-scores.ts'
 import type { SyncRecords } from './records.ts'
 import type { ChunkResult } from './snapshots.ts'
 import type { SyncTransaction } from './sync-transaction.ts'
@@ -93,7 +92,7 @@ async function writeRecords(
   let updated = 0
   for (const slice of slicesOf(plays)) {
     const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
-    const written: OwnedScore[] = []
+    const written: StoredScore[] = []
     for (const play of slice) {
       const before = stored.get(chartText(play))
       const after = afterOf(transaction, before, play, options)
@@ -113,10 +112,10 @@ async function writeRecords(
 /** The row to store for a play; `undefined`: nothing changes. */
 function afterOf(
   transaction: SyncTransaction,
-  before: OwnedScore | undefined,
+  before: StoredScore | undefined,
   play: PlayRecord,
   { isFull, isMarking }: WriteOptions,
-): OwnedScore | undefined {
+): StoredScore | undefined {
   const whole = { syncQq: transaction.qq, syncTurn: transaction.number }
   const stamp = { source: 'bot', updatedAt: transaction.now } as const
   if (before === undefined) return { ...play, ...stamp, ...whole }
@@ -126,7 +125,7 @@ function afterOf(
   const isSame = isFull ? isSamePlay(before, play) : isSameRecord(before, after)
   if (isSame) return isOurs && isMarking ? { ...before, ...whole } : undefined
   // Merged with a score from elsewhere it is a mixture, which no snapshot deletes.
-  return { ...after, ...stamp, ...(isFull || isOurs ? whole : { syncQq: null, syncTurn: null }) }
+  return { ...after, ...stamp, ...(isFull || isOurs ? whole : NOT_SYNCED) }
 }
 
 /** A faulty record still shows that the snapshot has the chart, so the score stays as it is. */

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
-import type { OwnedScores } from './owned-scores.ts'
+import type { PlayerScores } from '../scores/player-scores.ts'
 
 /** A transaction with exclusive access to one player of score sync, and to the linked account. */
 export interface SyncTransaction {
@@ -13,7 +13,7 @@ export interface SyncTransaction {
   /** The linked user; `null` if there is none. */
   readonly userId: string | null
   /** The account's scores, or those that are kept until an account is linked. */
-  readonly scores: OwnedScores
+  readonly scores: PlayerScores
   /** Call it when scores or the player's data change. Responses show the account's owner when that last happened. */
   markChanged(): Promise<void>
 }

@@ -3,8 +3,8 @@ import type { Clock } from '@scoregw/quota'
 import { type ChartKey, chartText } from '../charts/chart.ts'
 import type { Db } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
-import { isSamePlay, type Play, type StoredScore } from '../scores/score.ts'
-import { playerScores } from '../scores/score-repository.ts'
+import { PlayerScores } from '../scores/player-scores.ts'
+import { isSamePlay, NOT_SYNCED, type Play, type StoredScore } from '../scores/score.ts'
 import type { ClaimedUpload } from './upload.ts'
 import { changeClaimed } from './upload-repository.ts'
 
@@ -25,7 +25,7 @@ export interface StoredCounts {
 export async function storeUpload(db: Db, clock: Clock, upload: ClaimedUpload): Promise<StoredCounts> {
   return withPlayer(db, clock, upload.userId, async (transaction) => {
     const { now } = transaction
-    const scores = playerScores(transaction, upload.userId)
+    const scores = new PlayerScores(transaction.db, upload, transaction.markChanged)
     let uploaded = 0
     let skipped = 0
     let behind: ChartKey = { musicId: 0, level: 0 }
@@ -38,7 +38,7 @@ export async function storeUpload(db: Db, clock: Clock, upload: ClaimedUpload): 
       const changed = plays.flatMap((play): StoredScore[] => {
         const before = stored.get(chartText(play))
         if (before !== undefined && isSamePlay(before, play)) return []
-        return [{ playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt: now }]
+        return [{ playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt: now, ...NOT_SYNCED }]
       })
       await scores.putAll(changed)
       uploaded += changed.length

@@ -135,7 +135,6 @@ export function noSuchUser(): HttpError {
 /** The tables with users' rows. Scores of upload sessions are deleted with their sessions. */
 const OF_USERS = [
   'gateway_tokens',
-  'scores',
   'tickets',
   'items',
   'gates',
@@ -152,6 +151,7 @@ const OF_USERS = [
  */
 export async function forgetUser(db: Transaction<Tables>, userId: string): Promise<void> {
   for (const table of OF_USERS) await db.deleteFrom(table).where('user_id', '=', userId).execute()
+  await db.deleteFrom('scores').where('owner', '=', userId).execute()
   const snapshots = db.updateTable('sync_snapshots').where('user_id', '=', userId)
   await snapshots.where('state', '=', 'open').set({ state: 'expired' }).execute()
   await snapshots.set({ user_id: null }).execute()

@@ -20,10 +20,10 @@ const TABLES = [
     integer, touches integer, breaks integer, primary key (music_id, level)
   )`,
   `create table scores (
-    user_id text not null references users (id), music_id integer not null, level integer not null, achievement
-    integer not null, dx_score integer not null, dx_score_source text not null, combo_status integer not null,
-    sync_status integer not null, play_count integer, source text not null, played_at bigint, updated_at bigint
-    not null, sync_qq bigint, sync_turn integer, primary key (user_id, music_id, level)
+    owner text not null, music_id integer not null, level integer not null, achievement integer not null, dx_score
+    integer not null, dx_score_source text not null, combo_status integer not null, sync_status integer not null,
+    play_count integer, source text not null, played_at bigint, updated_at bigint not null, sync_qq bigint, sync_turn
+    integer, primary key (owner, music_id, level)
   )`,
   'create unique index users_by_qq on users (qq)',
   // For searches by the beginning: in the order of code points, whatever the database's language.
@@ -67,12 +67,6 @@ const TABLES = [
   `create table sync_players (
     qq bigint primary key, turn integer not null, nickname text, bot_source text, rating integer, play_count
     integer, synced_at bigint, old_rating integer, new_rating integer
-  )`,
-  `create table sync_scores (
-    qq bigint not null references sync_players (qq), music_id integer not null, level integer not null,
-    achievement integer not null, dx_score integer not null, dx_score_source text not null, combo_status integer
-    not null, sync_status integer not null, play_count integer, source text not null, played_at bigint, updated_at
-    bigint not null, sync_qq bigint, sync_turn integer, primary key (qq, music_id, level)
   )`,
   `create table sync_snapshots (
     qq bigint not null references sync_players (qq), id text not null, state text not null, is_full integer not

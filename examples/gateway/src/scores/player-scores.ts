@@ -1,0 +1,145 @@
+import type { DeleteQueryBuilder, DeleteResult, Insertable, Selectable } from 'kysely'
+import type { ChartKey } from '../charts/chart.ts'
+import type { Db, ScoreTable, Tables } from '../db/schema.ts'
+import type { StoredScore } from './score.ts'
+
+/** The owner of scores: a user, or an account of score sync without a user. */
+export type Owner = { readonly userId: string } | { readonly qq: number }
+
+/** The owner's column. No user's id has a slash. */
+function ownerText(owner: Owner): string {
+  return 'userId' in owner ? owner.userId : `qq/${owner.qq}`
+}
+
+/** One owner's scores. */
+export class PlayerScores {
+  readonly #db: Db
+  readonly #owner: string
+  readonly #onChange: () => Promise<void>
+
+  /** @param onChange called after scores were changed */
+  constructor(db: Db, owner: Owner, onChange: () => Promise<void> = async () => undefined) {
+    this.#db = db
+    this.#owner = ownerText(owner)
+    this.#onChange = onChange
+  }
+
+  /** All scores by music and level. */
+  async all(): Promise<StoredScore[]> {
+    return (await this.#ordered().execute()).map(fromRow)
+  }
+
+  /** Up to `limit` scores after a chart, by music and level. */
+  async after({ musicId, level }: ChartKey, limit: number): Promise<StoredScore[]> {
+    const rows = await this.#ordered()
+      .where(({ or, and, eb }) =>
+        or([eb('music_id', '>', musicId), and([eb('music_id', '=', musicId), eb('level', '>', level)])]),
+      )
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  }
+
+  /** The scores of some music, at all levels. At most a few hundred. */
+  async ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]> {
+    const ids = [...new Set(keys.map(({ musicId }) => musicId))]
+    return (await this.#ordered().where('music_id', 'in', ids).execute()).map(fromRow)
+  }
+
+  /** Stores scores of different charts, replacing existing ones. At most a few hundred. */
+  async putAll(scores: readonly StoredScore[]): Promise<void> {
+    if (scores.length === 0) return
+    await this.#db
+      .insertInto('scores')
+      .values(scores.map((score) => toRow(this.#owner, score)))
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'music_id', 'level']).doUpdateSet(({ ref }) => {
+          return Object.fromEntries(VALUE_COLUMNS.map((column) => [column, ref(`excluded.${column}`)]))
+        }),
+      )
+      .execute()
+    await this.#onChange()
+  }
+
+  /** @returns whether it existed */
+  async remove({ musicId, level }: ChartKey): Promise<boolean> {
+    return (await this.#delete((all) => all.where('music_id', '=', musicId).where('level', '=', level))) > 0
+  }
+
+  /** Deletes scores that an account's sync wrote completely and that are not in its writes since `turn`. */
+  async removeOlder(qq: number, turn: number): Promise<number> {
+    return this.#delete((all) =>
+      all.where('source', '=', 'bot').where('sync_qq', '=', qq).where('sync_turn', '<', turn),
+    )
+  }
+
+  /** @returns how many there were */
+  async removeAll(): Promise<number> {
+    return this.#delete((all) => all)
+  }
+
+  async count(): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('scores')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('owner', '=', this.#owner)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  #ordered() {
+    const all = this.#db.selectFrom('scores').selectAll().where('owner', '=', this.#owner)
+    return all.orderBy('music_id').orderBy('level')
+  }
+
+  async #delete(which: (all: Deletion) => Deletion): Promise<number> {
+    const all = this.#db.deleteFrom('scores').where('owner', '=', this.#owner)
+    const { numDeletedRows } = await which(all).executeTakeFirstOrThrow()
+    if (numDeletedRows > 0n) await this.#onChange()
+    return Number(numDeletedRows)
+  }
+}
+
+type Deletion = DeleteQueryBuilder<Tables, 'scores', DeleteResult>
+
+const VALUE_COLUMNS = [
+  ...(['achievement', 'dx_score', 'dx_score_source', 'combo_status', 'sync_status', 'play_count'] as const),
+  ...(['source', 'played_at', 'updated_at', 'sync_qq', 'sync_turn'] as const),
+] satisfies (keyof ScoreTable)[]
+
+function toRow(owner: string, score: StoredScore): Insertable<ScoreTable> {
+  return {
+    owner,
+    music_id: score.musicId,
+    level: score.level,
+    achievement: score.achievement,
+    dx_score: score.dxScore,
+    dx_score_source: score.dxScoreSource,
+    combo_status: score.comboStatus,
+    sync_status: score.syncStatus,
+    play_count: score.playCount,
+    source: score.source,
+    played_at: score.playedAt,
+    updated_at: score.updatedAt,
+    sync_qq: score.syncQq,
+    sync_turn: score.syncTurn,
+  }
+}
+
+function fromRow(row: Selectable<ScoreTable>): StoredScore {
+  return {
+    musicId: row.music_id,
+    level: row.level as StoredScore['level'],
+    achievement: row.achievement,
+    dxScore: row.dx_score,
+    dxScoreSource: row.dx_score_source,
+    comboStatus: row.combo_status,
+    syncStatus: row.sync_status,
+    playCount: row.play_count,
+    source: row.source,
+    playedAt: row.played_at,
+    updatedAt: row.updated_at,
+    syncQq: row.sync_qq,
+    syncTurn: row.sync_turn,
+  }
+}
