@@ -1,13 +1,13 @@
 import type { ModelCounters, ModelId, ModelLimit } from '@scoregw/quota-testkit/model'
 
 /** One window of two minutes, and a concurrency limit. */
-export const WINDOW_MS = 120_000
+const WINDOW_MS = 120_000
 export const TOKENS = 10
 export const SLOTS = 1
 
 /** Holds are shorter than the window, and an extension goes beyond it. In milliseconds. */
-export const HOLD_MS = 90_000
-export const EXTENSION_MS = 150_000
+const HOLD_MS = 90_000
+const EXTENSION_MS = 150_000
 /** How far back the clock steps, in milliseconds: less than the grace of any store. */
 const STEP_BACK_MS = 3_000
 
@@ -110,13 +110,13 @@ function moveHold(model: ModelCounters, party: PartyName, what: string): MoveAns
 }
 
 /** The comparable part of an extension's or growth's answer. */
-export function movedAnswer(outcome: string, endsAt: number | undefined, what: string): MoveAnswer {
+function movedAnswer(outcome: string, endsAt: number | undefined, what: string): MoveAnswer {
   if (outcome !== 'held') return [outcome]
   return what === 'adds' ? [outcome, endsAt, GROWTH] : [outcome, endsAt]
 }
 
 /** The comparable part of a commit's answer. Both answers are right for an id that was cancelled before it was held. */
-export function commitAnswer(outcome: string, charged?: number, uncharged?: number): MoveAnswer {
+function commitAnswer(outcome: string, charged?: number, uncharged?: number): MoveAnswer {
   if (outcome === 'settled') return [outcome, charged, uncharged]
   return [outcome === 'unknown' || outcome === 'cancelled' ? 'nothing' : outcome]
 }
