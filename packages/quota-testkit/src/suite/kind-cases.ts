@@ -3,7 +3,7 @@ import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
-import { HOLD_MS, HoldProbe, type HoldProbeOptions } from './hold-probe.ts'
+import { HoldProbe, type HoldProbeOptions } from './hold-probe.ts'
 import { KINDS, type Kind } from './kinds.ts'
 import { HOUR_MS, idOf, PERSONAL, Probe, type ProbeOptions, SECOND_MS, SITE } from './probe.ts'
 import type { Table } from './table.ts'
@@ -231,10 +231,10 @@ const SCENES: Readonly<Record<string, readonly [needs: readonly Need[], play: Pl
     ['holds'],
     async ({ probe, kind, terms, is, advance, startedAt }) => {
       const some = (amount: number) => kind.amount(amount)
-      await probe.held('a', some(6), terms({ ttlMs: HOLD_MS / 60 }))
+      await probe.held('a', some(6), terms({ ttlMs: SECOND_MS }))
       await probe.held('b', some(3), terms({ ttlMs: 10 * HOUR_MS }))
       await is(startedAt, 9)
-      await advance(HOLD_MS / 60)
+      await advance(SECOND_MS)
       assert.equal((await probe.sweep()).length, 1)
       await is(startedAt, 3)
       assert.equal((await probe.grow('b', some(8), terms())).outcome, 'refused')
@@ -242,6 +242,20 @@ const SCENES: Readonly<Record<string, readonly [needs: readonly Need[], play: Pl
       await is(startedAt, 8)
       const [, charged] = await probe.committed('b', terms({ actual: some(2) }))
       assert.deepEqual([charged, await probe.used(terms())], [some(2), [2]])
+    },
+  ],
+  'takes nothing of a hold that was charged before a reset': [
+    ['holds'],
+    async ({ probe, kind, terms, admit, is, advance, startedAt }) => {
+      await probe.held('a', kind.amount(4), terms({ ttlMs: SECOND_MS }))
+      await probe.held('b', kind.amount(2), terms())
+      await probe.reset()
+      await admit(6)
+      await advance(SECOND_MS)
+      assert.equal((await probe.sweep()).length, 1)
+      await is(startedAt + 1, 6)
+      assert.equal(await probe.released('b', terms()), 'settled')
+      await is(startedAt + 1, 6)
     },
   ],
   'is charged for what a commit has above its hold, over the limit or as far as it fits': [
