@@ -8,7 +8,7 @@ import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
 import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
-import { ServiceCredentials } from './credentials/service-credentials.ts'
+import { Tokens } from './credentials/tokens.ts'
 import { openDatabase } from './db/connect.ts'
 import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
@@ -49,7 +49,7 @@ export interface App {
   readonly handlers: Readonly<Record<keyof Ports, RequestListener>>
   readonly quota: GatewayQuota
   readonly users: UserRepository
-  readonly credentials: ServiceCredentials
+  readonly tokens: Tokens
   readonly scores: ScoreService
   readonly db: Db
   readonly clock: Clock
@@ -90,7 +90,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
   const users = new UserRepository(db, clock, readerOf(db))
   const audit = new AuditLog(db, clock)
-  const credentials = new ServiceCredentials(db, clock, audit, readerOf(db))
+  const tokens = new Tokens(db, clock, audit, readerOf(db))
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(db, charts, clock)
@@ -127,7 +127,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     checks: checksOf(db, counters.watch, config.dataDir, clock),
     users,
     audit,
-    credentials,
+    tokens,
     charts,
     scores,
     idempotency,
@@ -145,7 +145,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     scores,
     db,
     clock,
-    credentials,
+    tokens,
     registry: metrics.registry,
     counters: counters.name,
     chores: [

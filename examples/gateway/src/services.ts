@@ -9,8 +9,8 @@ import { chartErrorBody, chartRoutes, chartRoutesWithDocument } from './charts/p
 import type { Config } from './config/config.ts'
 import { consolePages } from './console/console-pages.ts'
 import { jwtVerifier, userIdentifier } from './credentials/identify-user.ts'
-import type { ServiceCredentials } from './credentials/service-credentials.ts'
-import { credentialRoutes } from './credentials/service-credentials.ts'
+import { credentialRoutes, tokenRoutes } from './credentials/routes.ts'
+import type { Tokens } from './credentials/tokens.ts'
 import type { Db } from './db/schema.ts'
 import { frontPage } from './front-pages/front-page.ts'
 import type { ReadinessCheck } from './health/health.ts'
@@ -53,7 +53,6 @@ import { observeMetered, observeOutcomes } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
-import { GatewayTokens, tokenRoutes } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
 
@@ -72,7 +71,7 @@ export interface Parts {
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
-  readonly credentials: ServiceCredentials
+  readonly tokens: Tokens
   readonly charts: ChartRepository
   readonly scores: ScoreService
   readonly idempotency: Idempotency
@@ -88,8 +87,8 @@ export interface Parts {
 
 /** The gateway, for players and administrators. */
 export function gatewayService(deps: Parts): RequestListener {
-  const { config, clock, logger, adaptive, metrics, usage, users, quota, overview } = deps
-  const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
+  const { config, clock, logger, adaptive, metrics, usage, users, tokens, quota, overview } = deps
+  const identify = userIdentifier(users, tokens, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(deps),
     routes: gatewayRoutesWithDocument(
@@ -136,22 +135,22 @@ function playerRoutes(parts: Parts): Route[] {
 
 /** Routes for holds, users, credentials and the audit trail. */
 function administrationRoutes(deps: Parts): Route[] {
-  const { db, clock, audit, credentials, sync } = deps
+  const { db, clock, audit, users, tokens, sync } = deps
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
     ...holdRoutes(deps),
     ...adminUserRoutes(
       new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => forgetQuota(deps.quota, id, by) }),
     ),
-    ...tokenRoutes(new GatewayTokens(db, clock, audit)),
-    ...credentialRoutes(credentials),
+    ...tokenRoutes(tokens, users),
+    ...credentialRoutes(tokens),
     ...auditRoutes(audit, shownInAudit),
   ]
 }
 
 /** Score sync, for bots that report players' scores. */
 export function syncService(deps: Parts): RequestListener {
-  const { config, checks, credentials } = deps
+  const { config, checks, tokens } = deps
   return createService({
     ...common(deps),
     routes: syncRoutesWithDocument(() => deps.addresses().sync, [...probeRoutes(checks), ...syncRoutes(deps)]),
@@ -162,13 +161,13 @@ export function syncService(deps: Parts): RequestListener {
     corsOrigins: () => withReferencePage(deps),
     pages: [frontPage('sync', deps.addresses)],
     publicBaseUrl: config.publicSyncUrl,
-    authentication: holdersOnly('Bot-Token', (token) => credentials.identify('sync', token)),
+    authentication: holdersOnly('Bot-Token', (token) => tokens.holder('sync', token)),
   })
 }
 
 /** The chart preview, to browse the table of charts. */
 export function chartsService(deps: Parts): RequestListener {
-  const { config, checks, credentials, charts } = deps
+  const { config, checks, tokens, charts } = deps
   return createService({
     ...common(deps),
     routes: chartRoutesWithDocument(() => deps.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
@@ -176,7 +175,7 @@ export function chartsService(deps: Parts): RequestListener {
     corsOrigins: () => withReferencePage(deps),
     pages: [frontPage('charts', deps.addresses)],
     publicBaseUrl: config.publicChartsUrl,
-    authentication: holdersOnly('X-API-Key', (key) => credentials.identify('charts', key)),
+    authentication: holdersOnly('X-API-Key', (key) => tokens.holder('charts', key)),
   })
 }
 

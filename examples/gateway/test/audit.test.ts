@@ -96,7 +96,7 @@ describe('the audit trail', () => {
       { action: 'chart-key.issue', subject: key.id, before: null, after: { name: 'viewer' } },
     ])
     const rows = databaseOf(dataDir)
-    const hashes = [...(rows.gateway_tokens ?? []), ...(rows.service_credentials ?? [])] as { hash: string }[]
+    const hashes = (rows.tokens ?? []) as { hash: string }[]
     const text = JSON.stringify(items)
     for (const secret of [token.token, bot.token, key.token, ...hashes.map(({ hash }) => hash)]) {
       expect(text).not.toContain(secret)

@@ -3,12 +3,11 @@ import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { AuditLog } from '../src/audit/audit.ts'
 import { runCommand } from '../src/cli/run-command.ts'
-import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
+import { MAX_TOKENS, Tokens } from '../src/credentials/tokens.ts'
 import { openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
 import { settingsOn } from '../src/quota/settings.ts'
 import { AdminUsers } from '../src/users/admin-users.ts'
-import { GatewayTokens, MAX_TOKENS } from '../src/users/gateway-tokens.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { START, tempDir } from './support/gateway.ts'
 
@@ -17,8 +16,7 @@ interface Tools {
   readonly audit: AuditLog
   readonly users: UserRepository
   readonly admin: AdminUsers
-  readonly tokens: GatewayTokens
-  readonly credentials: ServiceCredentials
+  readonly tokens: Tokens
 }
 
 async function tools(databaseUrl: string): Promise<Tools> {
@@ -31,8 +29,7 @@ async function tools(databaseUrl: string): Promise<Tools> {
     audit,
     users: new UserRepository(db, clock),
     admin: new AdminUsers({ db, clock, audit }),
-    tokens: new GatewayTokens(db, clock, audit),
-    credentials: new ServiceCredentials(db, clock, audit),
+    tokens: new Tokens(db, clock, audit),
   }
 }
 
@@ -69,10 +66,17 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
     const link = [a.admin.put('x', { qq: 10_000 }, 'x'), b.admin.put('y', { qq: 10_000 }, 'y')]
     expect(await outcomes(link)).toEqual(['conflict', 'done'])
     const rows = Array.from({ length: MAX_TOKENS - 2 }, (_, index) => {
-      return { id: `t${index}`, user_id: 'x', hash: `h${index}`, label: '', created_at: START }
+      return {
+        id: `t${index}`,
+        service: 'gateway' as const,
+        user_id: 'x',
+        hash: `h${index}`,
+        label: '',
+        created_at: START,
+      }
     })
-    await a.db.insertInto('gateway_tokens').values(rows).execute()
-    const issue = [a, b, a, b].map(({ tokens }) => tokens.issue('x', '', 'x'))
+    await a.db.insertInto('tokens').values(rows).execute()
+    const issue = [a, b, a, b].map(({ tokens }) => tokens.issue({ userId: 'x' }, '', 'x'))
     expect(await outcomes(issue)).toEqual(['conflict', 'conflict', 'done', 'done'])
     const add = Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).admin.changeBalance('x', { add: 1 }, 'x'))
     await Promise.all(add)
@@ -100,7 +104,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
       for (let index = left.pop(); index !== undefined; index = left.pop()) {
         await Promise.all([
           a.admin.put(`u${index}`, {}, 'x'),
-          b.credentials.issue('sync', `b${index}`, 'x'),
+          b.tokens.issue({ service: 'sync' }, `b${index}`, 'x'),
           settings.writeSubject('personal', `u${index}`, { limits: {}, bypass: {} }, { by: 'x' }),
         ])
       }
@@ -116,15 +120,17 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
   it('bots are shared, and the command line and a restart of the demo leave them unchanged', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
-    const { id, token } = await a.credentials.issue('sync', 'nightly', 'x')
-    await Promise.all([a, b].map(({ credentials }) => credentials.replace('sync', 'demo', ['plain-bot-token'])))
-    expect(await b.credentials.identify('sync', token)).toEqual({ id, name: 'nightly' })
+    const { id, token } = await a.tokens.issue({ service: 'sync' }, 'nightly', 'x')
+    await Promise.all(
+      [a, b].map(({ tokens }) => tokens.replace('demo', [{ owner: { service: 'sync' }, token: 'plain-bot-token' }])),
+    )
+    expect(await b.tokens.holder('sync', token)).toEqual({ id, name: 'nightly' })
     const env = { DATABASE_URL: url, DATA_DIR: tempDir() }
     const { out } = await runCommand(['users', 'create', 'carol'], env)
-    expect(await b.users.byToken(out.trim())).toMatchObject({ id: 'carol' })
+    expect(await b.tokens.user(out.trim())).toMatchObject({ id: 'carol' })
     expect((await runCommand(['tokens', 'list', 'carol'], env)).out).toContain('command line')
-    await b.credentials.revoke('sync', id, 'x')
-    expect(await a.credentials.identify('sync', token)).toBeUndefined()
-    expect((await a.credentials.list('sync')).map(({ name }) => name)).toEqual(['demo'])
+    await b.tokens.revoke(id, 'x', { service: 'sync' })
+    expect(await a.tokens.holder('sync', token)).toBeUndefined()
+    expect((await a.tokens.list({ service: 'sync' })).map(({ label }) => label)).toEqual(['demo'])
   })
 })

@@ -2,12 +2,10 @@ import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AuditLog } from '../src/audit/audit.ts'
 import { userIdentifier } from '../src/credentials/identify-user.ts'
-import { ServiceCredentials } from '../src/credentials/service-credentials.ts'
+import { MAX_TOKENS, Tokens, tokenHash } from '../src/credentials/tokens.ts'
 import { openDatabase } from '../src/db/connect.ts'
 import type { Db } from '../src/db/schema.ts'
 import { readerOf } from '../src/db/sqlite.ts'
-import { MAX_TOKENS } from '../src/users/gateway-tokens.ts'
-import { tokenHash } from '../src/users/tokens.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import {
   ADMIN_TOKEN,
@@ -20,6 +18,8 @@ import {
   testGateway,
 } from './support/gateway.ts'
 
+const SYNC = { service: 'sync' } as const
+
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>
 
 const admin =
@@ -27,67 +27,67 @@ const admin =
   (method, path, body) =>
     send(method, path, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) } satisfies SendOptions)
 
-async function open(dataDir = tempDir()): Promise<{ db: Db; credentials: ServiceCredentials }> {
+async function open(dataDir = tempDir()): Promise<{ db: Db; credentials: Tokens }> {
   const db = await openDatabase({ databaseUrl: undefined, dataDir })
   onTestFinished(() => db.destroy())
   const clock = manualClock(START)
-  return { db, credentials: new ServiceCredentials(db, clock, new AuditLog(db, clock)) }
+  return { db, credentials: new Tokens(db, clock, new AuditLog(db, clock)) }
 }
 
 describe('service credentials', () => {
   it('a credential works for one service until it is revoked', async () => {
     const { credentials } = await open()
-    const bot = await credentials.issue('sync', 'nightly', 'admin')
-    const key = await credentials.issue('charts', 'viewer', 'admin')
+    const bot = await credentials.issue(SYNC, 'nightly', 'admin')
+    const key = await credentials.issue({ service: 'charts' }, 'viewer', 'admin')
     expect([bot.token, key.token]).toEqual([
       expect.stringMatching(/^bt_[\w-]{43}$/),
       expect.stringMatching(/^mk_[\w-]{43}$/),
     ])
-    expect(await credentials.identify('sync', bot.token)).toEqual({ id: bot.id, name: 'nightly' })
-    expect(await credentials.identify('charts', key.token)).toEqual({ id: key.id, name: 'viewer' })
-    expect(await credentials.identify('charts', bot.token)).toBeUndefined()
-    expect(await credentials.identify('sync', key.token)).toBeUndefined()
+    expect(await credentials.holder('sync', bot.token)).toEqual({ id: bot.id, name: 'nightly' })
+    expect(await credentials.holder('charts', key.token)).toEqual({ id: key.id, name: 'viewer' })
+    expect(await credentials.holder('charts', bot.token)).toBeUndefined()
+    expect(await credentials.holder('sync', key.token)).toBeUndefined()
     for (const text of ['', 'bt_', bot.token.slice(0, -1), `${bot.token}=`, bot.token.toUpperCase(), bot.id, '\0']) {
-      expect(await credentials.identify('sync', text), text).toBeUndefined()
+      expect(await credentials.holder('sync', text), text).toBeUndefined()
     }
-    expect(await credentials.revoke('charts', bot.id, 'admin')).toBe(false)
-    expect(await credentials.revoke('sync', bot.id, 'admin')).toBe(true)
-    expect(await credentials.revoke('sync', bot.id, 'admin')).toBe(false)
-    expect(await credentials.identify('sync', bot.token)).toBeUndefined()
+    expect(await credentials.revoke(bot.id, 'admin', { service: 'charts' })).toBe(false)
+    expect(await credentials.revoke(bot.id, 'admin', SYNC)).toBe(true)
+    expect(await credentials.revoke(bot.id, 'admin', SYNC)).toBe(false)
+    expect(await credentials.holder('sync', bot.token)).toBeUndefined()
   })
 
   it('a credential of another kind doesn’t work, even if the table says so', async () => {
     const { db, credentials } = await open()
-    const row = { name: 'x', created_at: START }
+    const row = { user_id: null, label: 'x', created_at: START }
     for (const [index, credential] of ['gw_0123456789', 'mk_0123456789'].entries()) {
       const hash = tokenHash(credential)
       await db
-        .insertInto('service_credentials')
+        .insertInto('tokens')
         .values({ ...row, id: `${index}`, service: 'sync', hash })
         .execute()
-      expect(await credentials.identify('sync', credential)).toBeUndefined()
+      expect(await credentials.holder('sync', credential)).toBeUndefined()
     }
     const hash = tokenHash('bt_0123456789')
     await db
-      .insertInto('service_credentials')
+      .insertInto('tokens')
       .values({ ...row, id: 'b', service: 'charts', hash })
       .execute()
     for (const service of ['charts', 'sync'] as const) {
-      expect(await credentials.identify(service, 'bt_0123456789')).toBeUndefined()
+      expect(await credentials.holder(service, 'bt_0123456789')).toBeUndefined()
     }
   })
 
   it('a new demo credential replaces the earlier ones', async () => {
     const { credentials } = await open()
-    const own = await credentials.issue('sync', 'own', 'admin')
-    await credentials.replace('sync', 'demo', ['plain-bot-token'])
-    expect(await credentials.identify('sync', 'plain-bot-token')).toMatchObject({ name: 'demo' })
-    await credentials.replace('sync', 'demo', ['another-bot-token'])
-    expect(await credentials.identify('sync', 'plain-bot-token')).toBeUndefined()
-    await Promise.all([1, 2, 3].map(() => credentials.replace('sync', 'demo', ['another-bot-token'])))
-    expect((await credentials.list('sync')).map(({ name }) => name).sort()).toEqual(['demo', 'own'])
-    await credentials.replace('sync', 'demo', [])
-    expect((await credentials.list('sync')).map(({ id }) => id)).toEqual([own.id])
+    const own = await credentials.issue(SYNC, 'own', 'admin')
+    await credentials.replace('demo', [{ owner: SYNC, token: 'plain-bot-token' }])
+    expect(await credentials.holder('sync', 'plain-bot-token')).toMatchObject({ name: 'demo' })
+    await credentials.replace('demo', [{ owner: SYNC, token: 'another-bot-token' }])
+    expect(await credentials.holder('sync', 'plain-bot-token')).toBeUndefined()
+    await Promise.all([1, 2, 3].map(() => credentials.replace('demo', [{ owner: SYNC, token: 'another-bot-token' }])))
+    expect((await credentials.list(SYNC)).map(({ label }) => label).sort()).toEqual(['demo', 'own'])
+    await credentials.replace('demo', [])
+    expect((await credentials.list(SYNC)).map(({ id }) => id)).toEqual([own.id])
   })
 })
 
@@ -163,14 +163,14 @@ describe('fields of credentials', () => {
 
 describe('bearer credentials', () => {
   it('a bearer credential’s kind follows from its first letters', async () => {
-    const { db } = await open()
+    const { db, credentials } = await open()
     const users = new UserRepository(db, manualClock(START))
     await users.findOrCreate('erin')
-    await users.addToken('erin', 'gw_right', '')
+    await credentials.add({ userId: 'erin' }, 'gw_right', '')
     // A row that nothing writes: what does not begin like a gateway token is none.
-    await users.addToken('erin', 'x.y.z', '')
+    await credentials.add({ userId: 'erin' }, 'x.y.z', '')
     const asked: string[] = []
-    const identify = userIdentifier(users, async (token) => {
+    const identify = userIdentifier(users, credentials, async (token) => {
       asked.push(token)
       return token === 'a.b.c' ? 'fay' : undefined
     })
@@ -187,15 +187,15 @@ describe('identifying callers', () => {
     const { db } = await open()
     const clock = manualClock(START)
     const users = new UserRepository(db, clock, readerOf(db))
-    const credentials = new ServiceCredentials(db, clock, new AuditLog(db, clock), readerOf(db))
+    const credentials = new Tokens(db, clock, new AuditLog(db, clock), readerOf(db))
     await users.findOrCreate('erin')
-    await users.addToken('erin', 'gw_right', '')
-    const { token } = await credentials.issue('sync', 'nightly', 'admin')
+    await credentials.add({ userId: 'erin' }, 'gw_right', '')
+    const { token } = await credentials.issue(SYNC, 'nightly', 'admin')
     const found: unknown[] = []
     let asking: Promise<unknown> = Promise.resolve()
     await db.transaction().execute(async (transaction) => {
       await transaction.updateTable('users').set({ name: 'Erin' }).execute()
-      const asked = [users.byToken('gw_right'), users.find('erin'), credentials.identify('sync', token)]
+      const asked = [credentials.user('gw_right'), users.find('erin'), credentials.holder('sync', token)]
       asking = Promise.all(asked.map(async (each) => found.push((await each)?.name)))
       for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
       // As it was committed last.

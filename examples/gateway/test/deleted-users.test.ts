@@ -208,7 +208,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
       expect(statuses.filter((status) => ![200, 204, 401, 429].includes(status))).toEqual([])
       expect(statuses.filter((status) => status === 204)).toHaveLength(1)
       expect((await upsert(send, token)).status).toBe(401)
-      for (const table of ['scores', 'tickets', 'idempotency_keys', 'gateway_tokens', 'users']) {
+      for (const table of ['scores', 'tickets', 'idempotency_keys', 'tokens', 'users']) {
         expect(await gateway.tablesWith(`"${id}"`)).not.toContain(table)
       }
     }

@@ -30,7 +30,7 @@ function playerSuite(open: () => Promise<Place>): void {
   async function player(id: string) {
     const { app } = place().gateway.gateway
     await app.users.create({ id, name: id, role: 'player' })
-    await app.users.addToken(id, `gw_token-of-${id}`, 'test')
+    await app.tokens.add({ userId: id }, `gw_token-of-${id}`, 'test')
     const read = async (path: string) => {
       const { body } = await place().gateway.send('POST', path, { token: `gw_token-of-${id}` })
       return body.businessData

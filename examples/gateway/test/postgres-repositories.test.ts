@@ -1,9 +1,11 @@
 import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AuditLog } from '../src/audit/audit.ts'
 import { beijingDay } from '../src/beijing-day.ts'
 import type { Chart } from '../src/charts/chart.ts'
 import { ChartRepository } from '../src/charts/chart-repository.ts'
+import { Tokens } from '../src/credentials/tokens.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import { PlayerScores } from '../src/scores/player-scores.ts'
 import type { StoredScore } from '../src/scores/score.ts'
@@ -103,17 +105,19 @@ function describeRepositories(name: string, open: OpenDatabase): void {
 
     it('users are created once and found by their tokens', async () => {
       const db = await (await open()).connect()
-      const users = new UserRepository(db, manualClock(START))
+      const clock = manualClock(START)
+      const users = new UserRepository(db, clock)
+      const tokens = new Tokens(db, clock, new AuditLog(db, clock))
       const ann = { id: 'ann', name: 'Ann “音”', role: 'admin', disabled: false } as const
       expect([await users.create(ann), await users.create({ ...ann, name: 'no' })]).toEqual([true, false])
       expect(await users.find('ann')).toEqual(ann)
       expect(await users.findOrCreate('bob')).toEqual({ id: 'bob', name: 'bob', role: 'player', disabled: false })
-      const id = await users.addToken('ann', 'gw_one', 'a')
+      const id = await tokens.add({ userId: 'ann' }, 'gw_one', 'a')
       // The same token for another user: it stands for the last one.
-      expect(await users.addToken('bob', 'gw_one', 'a')).toBe(id)
-      expect((await users.byToken('gw_one'))?.id).toBe('bob')
-      await users.replaceTokens('a', [{ userId: 'ann', token: 'gw_two' }])
-      expect([await users.byToken('gw_one'), await users.byToken('gw_two')]).toEqual([undefined, ann])
+      expect(await tokens.add({ userId: 'bob' }, 'gw_one', 'a')).toBe(id)
+      expect((await tokens.user('gw_one'))?.id).toBe('bob')
+      await tokens.replace('a', [{ owner: { userId: 'ann' }, token: 'gw_two' }])
+      expect([await tokens.user('gw_one'), await tokens.user('gw_two')]).toEqual([undefined, ann])
       await users.linkIfFree('ann', 999_999_999_999)
       await users.linkIfFree('bob', 999_999_999_999)
       const linked = await db.selectFrom('users').select(['id', 'qq']).orderBy('id').execute()

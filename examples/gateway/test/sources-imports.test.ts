@@ -40,9 +40,9 @@ describe('concurrent imports of a player', () => {
     gateway.lx.answer(answer, lxScores())
     const first = gateway.updateLx()
     await expect.poll(() => gateway.lx.requests.length).toBe(1)
-    const { users } = gateway.gateway.app
+    const { users, tokens } = gateway.gateway.app
     await users.create({ id: 'other', name: 'other', role: 'player' })
-    await users.addToken('other', 'gw_other-0123456789', 'test')
+    await tokens.add({ userId: 'other' }, 'gw_other-0123456789', 'test')
     const other = gateway.send('POST', '/v1/update-lx', { token: 'gw_other-0123456789', body: { key: KEY } })
     expect((await other).status).toBe(200)
     release()
@@ -78,7 +78,7 @@ describe('concurrent imports of a player', () => {
     const config = loadConfig({ DATA_DIR: dataDir, LXNS_BASE_URL: lx.origin })
     const app = await createApp({ config, clock: manualClock(START), logger: createLogger('silent') })
     await app.users.create({ id: 'demo', name: 'demo', role: 'player' })
-    await app.users.addToken('demo', USER_TOKEN, 'test')
+    await app.tokens.add({ userId: 'demo' }, USER_TOKEN, 'test')
     const listener = await listen(app.handlers.gateway, '127.0.0.1', 0)
     onTestFinished(() => listener.stop(0))
     const running = sender(`http://127.0.0.1:${listener.port}`)('POST', '/v1/update-lx', { body: { key: KEY } })

@@ -179,7 +179,7 @@ describe('histories of purchases', () => {
 
   it('any history of purchases takes credits exactly for the existing tickets', async () => {
     const gateway = await testGateway()
-    const { users } = gateway.gateway.app
+    const { users, tokens } = gateway.gateway.app
     let runs = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
@@ -187,7 +187,7 @@ describe('histories of purchases', () => {
         const id = `player-${runs}`
         const token = `gw_test-${id}`
         await users.create({ id, name: id, role: 'player' })
-        await users.addToken(id, token, 'test')
+        await tokens.add({ userId: id }, token, 'test')
         const bought: Charge[] = []
         const replies = new Map<string, string>()
         for (const { waitMs, atOnce } of steps) {

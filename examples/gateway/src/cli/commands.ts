@@ -2,11 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { COMMAND_LINE } from '../audit/audit.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { MusicDataError, parseMusicData } from '../charts/music-data.ts'
-import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'
+import { DEMO_LABEL, type Service, type ShownToken, type Tokens } from '../credentials/tokens.ts'
 import { policyDefinition } from '../quota/names.ts'
 import type { AdminUsers } from '../users/admin-users.ts'
-import type { GatewayTokens } from '../users/gateway-tokens.ts'
-import { DEMO_LABEL } from '../users/tokens.ts'
 import { nameSchema, userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 
@@ -41,8 +39,7 @@ export interface Options {
 export interface Tools {
   readonly users: UserRepository
   readonly admin: AdminUsers
-  readonly tokens: GatewayTokens
-  readonly credentials: ServiceCredentials
+  readonly tokens: Tokens
   readonly charts: ChartRepository
   /** Reports progress, one line at a time. */
   progress(line: string): void
@@ -75,17 +72,14 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 /** The three commands for credentials of a service without users. */
 function credentialCommands(area: string, service: Service, what: string): [string, Command][] {
-  const create: Command['run'] = async ({ credentials }, [name = '']) => {
+  const create: Command['run'] = async ({ tokens }, [name = '']) => {
     checkName(name, 'NAME')
-    const { token } = await credentials.issue(service, name, COMMAND_LINE)
+    const { token } = await tokens.issue({ service }, name, COMMAND_LINE)
     return `${token}\n`
   }
-  const list: Command['run'] = async ({ credentials }) => {
-    const found = await credentials.list(service)
-    return found.map(({ id, name, createdAt }) => line(id, createdAt, name)).join('')
-  }
-  const revoke: Command['run'] = async ({ credentials }, [id = '']) => {
-    if (!(await credentials.revoke(service, id, COMMAND_LINE))) throw new UsageError(`There is no ${what} ${id}.`)
+  const list: Command['run'] = async ({ tokens }) => listed(await tokens.list({ service }))
+  const revoke: Command['run'] = async ({ tokens }, [id = '']) => {
+    if (!(await tokens.revoke(id, COMMAND_LINE, { service }))) throw new UsageError(`There is no ${what} ${id}.`)
     return ''
   }
   return [
@@ -104,7 +98,7 @@ async function createUser({ admin, tokens }: Tools, [name = '']: readonly string
   if (!id.success) throw new UsageError(`${name}: ${id.error.issues[0]?.message}`)
   const isNew = await admin.create({ id: name, name, role: options.admin ? 'admin' : 'player' }, COMMAND_LINE)
   if (!isNew) throw new UsageError(`There is a user ${name} already.`)
-  const { token } = await tokens.issue(name, 'command line', COMMAND_LINE)
+  const { token } = await tokens.issue({ userId: name }, 'command line', COMMAND_LINE)
   return `${token}\n`
 }
 
@@ -117,12 +111,13 @@ async function createToken(
   const text = label ?? 'command line'
   checkName(text, '--label')
   if ((await users.find(user)) === undefined) throw new UsageError(`There is no user ${user}.`)
-  const { token } = await tokens.issue(user, text, COMMAND_LINE)
+  const { token } = await tokens.issue({ userId: user }, text, COMMAND_LINE)
   return `${token}\n`
 }
 
-async function listTokens({ tokens }: Tools, [user = '']: readonly string[]): Promise<string> {
-  return (await tokens.list(user)).map(({ id, label, createdAt }) => line(id, createdAt, label)).join('')
+async function listTokens({ users, tokens }: Tools, [user = '']: readonly string[]): Promise<string> {
+  await users.require(user)
+  return listed(await tokens.list({ userId: user }))
 }
 
 async function revokeToken({ tokens }: Tools, [id = '']: readonly string[]): Promise<string> {
@@ -148,8 +143,9 @@ function checkName(name: string, what: string): void {
   throw new UsageError(`${what}: expected 1 to 64 characters, no control character, and not "${DEMO_LABEL}"`)
 }
 
-function line(id: string, createdAt: number, name: string): string {
-  return `${id}\t${new Date(createdAt).toISOString()}\t${name}\n`
+function listed(tokens: readonly ShownToken[]): string {
+  const lines = tokens.map(({ id, createdAt, label }) => `${id}\t${new Date(createdAt).toISOString()}\t${label}\n`)
+  return lines.join('')
 }
 
 /** The largest file, in bytes. The complete public table has about three million. */

@@ -3,12 +3,11 @@ import { systemClock } from '@scoregw/quota/store'
 import { AuditLog } from '../audit/audit.ts'
 import { ChartRepository } from '../charts/chart-repository.ts'
 import { loadConfig } from '../config/config.ts'
-import { ServiceCredentials } from '../credentials/service-credentials.ts'
+import { Tokens } from '../credentials/tokens.ts'
 import { openDatabase } from '../db/connect.ts'
 import { HttpError } from '../http/http-error.ts'
 import { ConfigError, StartError } from '../start/start-error.ts'
 import { AdminUsers } from '../users/admin-users.ts'
-import { GatewayTokens } from '../users/gateway-tokens.ts'
 import { UserRepository } from '../users/user-repository.ts'
 import { COMMANDS, type Options, type Tools, USAGE, UsageError } from './commands.ts'
 
@@ -89,8 +88,7 @@ async function withTools(
     return await use({
       users: new UserRepository(db, clock),
       admin: new AdminUsers({ db, clock, audit }),
-      tokens: new GatewayTokens(db, clock, audit),
-      credentials: new ServiceCredentials(db, clock, audit),
+      tokens: new Tokens(db, clock, audit),
       charts: new ChartRepository(db),
       progress,
     })

@@ -4,9 +4,9 @@ import type { JwtConfig } from '../config/config.ts'
 import { HttpError } from '../http/http-error.ts'
 import { readText } from '../http/read-text.ts'
 import type { StoredUser } from '../http/request-context.ts'
-import { TOKEN_PREFIX } from '../users/tokens.ts'
 import { userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
+import { isGatewayToken, type Tokens } from './tokens.ts'
 
 /**
  * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. A valid JWT creates its user on
@@ -14,10 +14,11 @@ import type { UserRepository } from '../users/user-repository.ts'
  */
 export function userIdentifier(
   users: UserRepository,
+  tokens: Tokens,
   verifyJwt: VerifyJwt,
 ): (credential: string) => Promise<StoredUser | undefined> {
   return async (credential) => {
-    if (credential.startsWith(TOKEN_PREFIX)) return users.byToken(credential)
+    if (isGatewayToken(credential)) return tokens.user(credential)
     const id = await verifyJwt(credential)
     return id === undefined ? undefined : users.findOrCreate(id)
   }

@@ -3,7 +3,7 @@ import type { Generated, Kysely } from 'kysely'
 /** Instants are epoch milliseconds in every table. */
 export interface Tables {
   users: UserTable
-  gateway_tokens: GatewayTokenTable
+  tokens: TokenTable
   charts: ChartTable
   scores: ScoreTable
   tickets: TicketTable
@@ -12,7 +12,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyTable
   /** One row while an import from a source runs. The row of a process that died expires at `expires_at`. */
   source_imports: { user_id: string; lease_id: string; expires_at: number }
-  service_credentials: ServiceCredentialTable
   audit_entries: AuditEntryTable
   audit_counter: { id: number; last_seq: number }
   sync_players: SyncPlayerTable
@@ -49,22 +48,16 @@ interface UserTable {
   touched_at: number
 }
 
-interface GatewayTokenTable {
+interface TokenTable {
   id: string
-  user_id: string
+  /** The service that accepts it. */
+  service: 'gateway' | 'sync' | 'charts'
+  /** The gateway's tokens belong to users. */
+  user_id: string | null
   /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string
+  /** For people only. */
   label: string
-  created_at: number
-}
-
-interface ServiceCredentialTable {
-  id: string
-  service: 'sync' | 'charts'
-  /** For people only: no lookup uses it. */
-  name: string
-  /** SHA-256 of the credential, hexadecimal. The credential itself is not stored. */
-  hash: string
   created_at: number
 }
 

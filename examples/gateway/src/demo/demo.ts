@@ -4,14 +4,13 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { Addresses } from '../addresses.ts'
 import type { DemoConfig } from '../config/config.ts'
-import type { ServiceCredentials } from '../credentials/service-credentials.ts'
+import { DEMO_LABEL, newToken, type Tokens } from '../credentials/tokens.ts'
 import type { Db } from '../db/schema.ts'
 import { type Gate, putGates, untouchedGate } from '../players/gates.ts'
 import { type Item, putItems } from '../players/items.ts'
 import type { ScoreService } from '../scores/score-service.ts'
 import { makeDataDir, ownFile } from '../start/data-dir.ts'
 import { ConfigError } from '../start/start-error.ts'
-import { DEMO_LABEL, newToken } from '../users/tokens.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 
 /** Credentials to try the services with. */
@@ -38,7 +37,7 @@ interface DemoOptions {
   readonly scores: ScoreService
   readonly db: Db
   readonly clock: Clock
-  readonly credentials: ServiceCredentials
+  readonly tokens: Tokens
   readonly dataDir: string
   readonly given: DemoConfig
 }
@@ -57,12 +56,12 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
   const isFirstStart = await users.create(DEMO_USER)
   await users.create(DEMO_ADMIN)
   await users.setRole(DEMO_ADMIN.id, DEMO_ADMIN.role)
-  await users.replaceTokens(DEMO_LABEL, [
-    { userId: DEMO_USER.id, token: demo.userToken },
-    { userId: DEMO_ADMIN.id, token: demo.adminToken },
+  await options.tokens.replace(DEMO_LABEL, [
+    { owner: { userId: DEMO_USER.id }, token: demo.userToken },
+    { owner: { userId: DEMO_ADMIN.id }, token: demo.adminToken },
+    { owner: { service: 'sync' }, token: demo.botToken },
+    { owner: { service: 'charts' }, token: demo.chartApiKey },
   ])
-  await options.credentials.replace('sync', DEMO_LABEL, [demo.botToken])
-  await options.credentials.replace('charts', DEMO_LABEL, [demo.chartApiKey])
   if (isFirstStart) {
     await users.linkIfFree(DEMO_USER.id, DEMO_QQ)
     await seedScores(scores)
@@ -76,11 +75,9 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
  * Removes the demo's credentials and its administrator's role from a database that once had a demo. The JWT issuer may
  * give that id to another user.
  */
-export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'users' | 'credentials'>): Promise<void> {
+export async function removeDemo({ users, tokens }: Pick<DemoOptions, 'users' | 'tokens'>): Promise<void> {
   await users.demoteHolders(DEMO_LABEL)
-  await users.replaceTokens(DEMO_LABEL, [])
-  await credentials.replace('sync', DEMO_LABEL, [])
-  await credentials.replace('charts', DEMO_LABEL, [])
+  await tokens.replace(DEMO_LABEL, [])
 }
 
 function keptCredentials(path: string): DemoCredentials {
@@ -96,8 +93,8 @@ function keepNewCredentials(path: string): void {
   const credentials: DemoCredentials = {
     userToken: newToken(),
     adminToken: newToken(),
-    botToken: newToken('bt_'),
-    chartApiKey: newToken('mk_'),
+    botToken: newToken('sync'),
+    chartApiKey: newToken('charts'),
   }
   // A killed process with the same number may have left one.
   rmSync(draft, { force: true })

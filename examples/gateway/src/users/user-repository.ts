@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import { type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
-import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
 import { userIdSchema } from './user.ts'
 
-/** Users and their gateway tokens. */
+/** Users. */
 export class UserRepository {
   readonly #db: Db
   readonly #clock: Clock
@@ -76,50 +74,12 @@ export class UserRepository {
       .execute()
   }
 
-  /** Returns the owner of a gateway token. */
-  async byToken(token: string): Promise<StoredUser | undefined> {
-    if (!token.startsWith(TOKEN_PREFIX)) return undefined
-    const hash = tokenHash(token)
-    const row = await this.#reader
-      .selectFrom('gateway_tokens')
-      .innerJoin('users', 'users.id', 'gateway_tokens.user_id')
-      .select(['users.id', 'users.name', 'users.role', 'users.disabled', 'gateway_tokens.hash'])
-      .where('gateway_tokens.hash', '=', hash)
-      .executeTakeFirst()
-    if (row === undefined || !isSameHash(row.hash, hash)) return undefined
-    const { id, name, role, disabled } = row
-    return { id, name, role, disabled: disabled === 1 }
-  }
-
-  /** Assigns a token to a user. Returns the token's id. */
-  async addToken(userId: string, token: string, label: string): Promise<string> {
-    const { id } = await this.#db
-      .insertInto('gateway_tokens')
-      .values({ id: randomUUID(), user_id: userId, hash: tokenHash(token), label, created_at: this.#clock.now() })
-      .onConflict((conflict) => conflict.column('hash').doUpdateSet({ user_id: userId, label }))
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  }
-
-  /** Replaces all tokens with a label, in one transaction. */
-  async replaceTokens(
-    label: string,
-    tokens: readonly { readonly userId: string; readonly token: string }[],
-  ): Promise<void> {
-    await this.#db.transaction().execute(async (transaction) => {
-      await transaction.deleteFrom('gateway_tokens').where('label', '=', label).execute()
-      const users = new UserRepository(transaction, this.#clock)
-      for (const { userId, token } of tokens) await users.addToken(userId, token, label)
-    })
-  }
-
   /** Makes users with a token of this label players. */
   async demoteHolders(label: string): Promise<void> {
     await this.#db
       .updateTable('users')
       .set({ role: 'player' })
-      .where('id', 'in', ({ selectFrom }) => selectFrom('gateway_tokens').select('user_id').where('label', '=', label))
+      .where('id', 'in', ({ selectFrom }) => selectFrom('tokens').select('user_id').where('label', '=', label))
       .execute()
   }
 
@@ -134,7 +94,7 @@ export function noSuchUser(): HttpError {
 
 /** The tables with users' rows. Scores of upload sessions are deleted with their sessions. */
 const OF_USERS = [
-  'gateway_tokens',
+  'tokens',
   'tickets',
   'items',
   'gates',

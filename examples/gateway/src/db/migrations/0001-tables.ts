@@ -9,11 +9,11 @@ const TABLES = [
     null, qq bigint, balance integer default 10 not null, player_rating integer default 0 not null, play_count
     integer default 0 not null, data_changed_at bigint, disabled integer default 0 not null
   )`,
-  `create table gateway_tokens (
-    id text primary key, user_id text not null references users (id), hash text not null unique, label text not
-    null, created_at bigint not null
+  `create table tokens (
+    id text primary key, service text not null, user_id text references users (id), hash text not null unique, label
+    text not null, created_at bigint not null
   )`,
-  'create index gateway_tokens_by_user on gateway_tokens (user_id)',
+  'create index tokens_by_user on tokens (user_id)',
   `create table charts (
     music_id integer not null, level integer not null, title text not null, type text not null, notes integer,
     artist text, charter text, difficulty text, constant_tenths integer, taps integer, holds integer, slides
@@ -53,10 +53,6 @@ const TABLES = [
     expires_at bigint not null, primary key (user_id, key)
   )`,
   'create index idempotency_keys_by_expiry on idempotency_keys (expires_at)',
-  `create table service_credentials (
-    id text primary key, service text not null, name text not null, hash text not null unique, created_at bigint
-    not null
-  )`,
   `create table audit_entries (
     seq bigint primary key, at bigint not null, by text, action text not null, subject text, before text, after
     text

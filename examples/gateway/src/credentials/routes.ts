@@ -1,0 +1,178 @@
+import * as z from 'zod'
+import { HttpError, strictObject } from '../http/http-error.ts'
+import { type Route, route } from '../http/route.ts'
+import { nameSchema, userIdSchema } from '../users/user.ts'
+import type { UserRepository } from '../users/user-repository.ts'
+import { DEMO_LABEL, type Service, type Tokens } from './tokens.ts'
+
+const PATH = '/admin/users/:id/tokens'
+
+const issueBody = strictObject({
+  // Tokens with the demo's label are deleted with the demo.
+  label: nameSchema.refine((label) => label !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's tokens`).optional(),
+})
+
+const listAnswer = z.object({
+  items: z.array(z.object({ id: z.string(), label: z.string(), createdAt: z.iso.datetime() })),
+})
+
+/** Any text. An id that isn't valid isn't found, like any unknown one. */
+const anyId = z.string().meta({ description: "A user's id.", example: 'demo' })
+const tokenId = z.string().describe("The token's id, not the token itself.")
+
+/** Routes for administrators to manage tokens. */
+export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      docs: {
+        id: 'listTokens',
+        tag: 'Administration',
+        summary: "A user's tokens",
+        description: 'Ids and labels. A token itself is only shown when it is issued.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: anyId }),
+      answer: listAnswer,
+      async handle({ params: { id } }) {
+        await users.require(id)
+        const items = (await tokens.list({ userId: id })).map((token) => {
+          return { ...token, createdAt: new Date(token.createdAt).toISOString() }
+        })
+        return { body: { items } }
+      },
+    }),
+    route({
+      method: 'post',
+      path: PATH,
+      docs: {
+        id: 'issueToken',
+        tag: 'Administration',
+        summary: 'Issue a token, which is only shown this time',
+        description: 'Creates the user if necessary.',
+        statuses: [201],
+        example: { label: 'phone' },
+        errors: ['conflict'],
+      },
+      access: 'admin',
+      params: z.object({ id: userIdSchema }),
+      body: issueBody,
+      answer: z.object({ id: z.string(), token: z.string() }),
+      async handle({ params, input: { label = '' }, user }) {
+        const { id, token } = await tokens.issue({ userId: params.id }, label, user.id)
+        return { status: 201, body: { id, token } }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${PATH}/:tokenId`,
+      docs: {
+        id: 'revokeToken',
+        tag: 'Administration',
+        summary: 'Revoke a token',
+        description: 'It stops working immediately.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: anyId, tokenId }),
+      answer: z.undefined(),
+      async handle({ params: { id, tokenId }, user }) {
+        const isRevoked = await tokens.revoke(tokenId, user.id, { userId: id })
+        if (!isRevoked) throw new HttpError('not_found', 'The user has no such token.')
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+const serviceBody = strictObject({
+  // Credentials with the demo's name are deleted with the demo.
+  name: nameSchema.refine((name) => name !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's credential`),
+})
+
+const serviceAnswer = z.object({
+  items: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.iso.datetime() })),
+})
+
+interface Words {
+  /** In names of operations: `listBots`, `issueBot`. */
+  readonly id: string
+  readonly one: string
+  readonly many: string
+}
+
+/** Bots' tokens and chart keys, for administrators. */
+export function credentialRoutes(tokens: Tokens): Route[] {
+  return [
+    ...routesOf(tokens, 'sync', '/admin/bots', { id: 'Bot', one: "a bot's token", many: 'Bots of score sync' }),
+    ...routesOf(tokens, 'charts', '/admin/chart-keys', {
+      id: 'ChartKey',
+      one: 'a chart key',
+      many: 'Keys of the chart preview',
+    }),
+  ]
+}
+
+function routesOf(tokens: Tokens, service: Service, path: string, words: Words): Route[] {
+  const tag = 'Administration'
+  return [
+    route({
+      method: 'get',
+      path,
+      docs: {
+        id: `list${words.id}s`,
+        tag,
+        summary: words.many,
+        description: 'Ids and names. A credential itself is only shown when it is issued.',
+      },
+      access: 'admin',
+      answer: serviceAnswer,
+      async handle() {
+        const items = (await tokens.list({ service })).map(({ id, label: name, createdAt }) => {
+          return { id, name, createdAt: new Date(createdAt).toISOString() }
+        })
+        return { body: { items } }
+      },
+    }),
+    route({
+      method: 'post',
+      path,
+      docs: {
+        id: `issue${words.id}`,
+        tag,
+        summary: `Issue ${words.one}, which is only shown this time`,
+        description: "Only its hash is stored, so a lost one can't be recovered.",
+        statuses: [201],
+        example: { name: 'nightly' },
+        errors: ['conflict'],
+      },
+      access: 'admin',
+      body: serviceBody,
+      answer: z.object({ id: z.string(), token: z.string() }),
+      async handle({ input: { name }, user }) {
+        return { status: 201, body: await tokens.issue({ service }, name, user.id) }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${path}/:id`,
+      docs: {
+        id: `revoke${words.id}`,
+        tag,
+        summary: `Revoke ${words.one}`,
+        description: 'It stops working immediately.',
+        errors: ['not_found'],
+      },
+      access: 'admin',
+      params: z.object({ id: z.string().describe("The credential's id, not the credential itself.") }),
+      answer: z.undefined(),
+      async handle({ params: { id }, user }) {
+        const isRevoked = await tokens.revoke(id, user.id, { service })
+        if (!isRevoked) throw new HttpError('not_found', 'There is no such credential.')
+        return { status: 204 }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,196 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '@scoregw/quota'
+import type { Audited, AuditLog, Deed, Doer } from '../audit/audit.ts'
+import type { Db } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Holder, StoredUser } from '../http/request-context.ts'
+import { userIdSchema } from '../users/user.ts'
+import { UserRepository } from '../users/user-repository.ts'
+
+/** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */
+export type Service = 'sync' | 'charts'
+/** The service that a token works at: the gateway for its user, or another one for its holder. */
+type Kind = 'gateway' | Service
+
+/** What new tokens begin with. */
+const PREFIXES: Readonly<Record<Kind, string>> = { gateway: 'gw_', sync: 'bt_', charts: 'mk_' }
+/** Their names in the audit trail. */
+const NAMES = { gateway: 'token', sync: 'bot', charts: 'chart-key' } as const
+
+/** The most tokens per user, and per other service. */
+export const MAX_TOKENS = 50
+const MAX_OF_SERVICE = 1_000
+
+/** The label of the demo's credentials. They are deleted or replaced with the demo. */
+export const DEMO_LABEL = 'demo'
+
+/** A new token of 256 random bits. */
+export function newToken(kind: Kind = 'gateway'): string {
+  return `${PREFIXES[kind]}${randomBytes(32).toString('base64url')}`
+}
+
+/** The stored form of a token. Tokens are random, so one round of SHA-256 suffices. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** A bearer credential that isn't a gateway token is a JWT. */
+export function isGatewayToken(credential: string): boolean {
+  return credential.startsWith(PREFIXES.gateway)
+}
+
+/** Bots' tokens may be configured in any form that no other token has. */
+function hasFormOf(kind: Kind, token: string): boolean {
+  if (kind !== 'sync') return token.startsWith(PREFIXES[kind])
+  return !isGatewayToken(token) && !token.startsWith(PREFIXES.charts)
+}
+
+/** Whose tokens: a user's at the gateway, or those of another service. */
+export type Owner = { readonly userId: string } | { readonly service: Service }
+
+/** A token as it is shown, without the token itself. */
+export interface ShownToken {
+  readonly id: string
+  /** For people only: no lookup uses it. */
+  readonly label: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** Tokens of users, bots and the chart preview. Each works at one service; the others reject it. */
+export class Tokens {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #audit: AuditLog
+  readonly #reader: Db
+
+  /** @param reader a connection for lookups of callers that don't wait for writes */
+  constructor(db: Db, clock: Clock, audit: AuditLog, reader: Db = db) {
+    this.#db = db
+    this.#clock = clock
+    this.#audit = audit
+    this.#reader = reader
+  }
+
+  /** The owner of a gateway token; `undefined` if it isn't valid. */
+  async user(token: string): Promise<StoredUser | undefined> {
+    const { userId: id, name, role, disabled } = (await this.#find('gateway', token)) ?? {}
+    return id && name && role ? { id, name, role, disabled: disabled === 1 } : undefined
+  }
+
+  /** The holder of another service's token; `undefined` if it isn't valid there. */
+  async holder(service: Service, token: string): Promise<Holder | undefined> {
+    const found = await this.#find(service, token)
+    return found && { id: found.id, name: found.label }
+  }
+
+  /** Oldest first. */
+  async list(owner: Owner): Promise<ShownToken[]> {
+    return this.#of(owner)
+      .select(['id', 'label', 'created_at as createdAt'])
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+  }
+
+  /**
+   * Makes a token, and its user if necessary. Only its hash is stored, so it is returned just this once.
+   *
+   * @throws {HttpError} `conflict` if the owner has the maximum number
+   */
+  async issue(owner: Owner, label: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
+    const kind = kindOf(owner)
+    const token = newToken(kind)
+    return this.#audit.change(by, async (audited) => {
+      if ('userId' in owner) await this.#createUser(audited, owner.userId)
+      const { count } = await this.#of(owner, audited.db)
+        .select(({ fn }) => fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+      const [whose, most] = 'userId' in owner ? ['The user has', MAX_TOKENS] : ['There are', MAX_OF_SERVICE]
+      if (Number(count) >= most) {
+        throw new HttpError('conflict', `${whose} ${most} tokens, the maximum: revoke one first.`)
+      }
+      const id = await this.add(owner, token, label, audited.db)
+      audited.note({ action: `${NAMES[kind]}.issue`, before: null, ...deedOf(owner, id, label, 'after') })
+      return { id, token }
+    })
+  }
+
+  /** Stores a token of an owner. One that is stored already gets this owner. @returns its id */
+  async add(owner: Owner, token: string, label: string, db: Db = this.#db): Promise<string> {
+    const values = { service: kindOf(owner), user_id: 'userId' in owner ? owner.userId : null, label }
+    const { id } = await db
+      .insertInto('tokens')
+      .values({ id: randomUUID(), hash: tokenHash(token), created_at: this.#clock.now(), ...values })
+      .onConflict((conflict) => conflict.column('hash').doUpdateSet(values))
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  }
+
+  /**
+   * Revokes a token, from the next request on in every process.
+   *
+   * @param owner the required owner; absent: any user
+   * @returns whether it existed
+   */
+  async revoke(id: string, by: Doer, owner?: Owner): Promise<boolean> {
+    const userId = owner !== undefined && 'userId' in owner ? owner.userId : id
+    if (![id, userId].every((text) => userIdSchema.safeParse(text).success)) return false
+    const kind = owner === undefined ? 'gateway' : kindOf(owner)
+    return this.#audit.change(by, async ({ db, note }) => {
+      const found = db.deleteFrom('tokens').where('id', '=', id).where('service', '=', kind)
+      const removed = await (owner !== undefined && 'userId' in owner ? found.where('user_id', '=', userId) : found)
+        .returning(['user_id', 'label'])
+        .executeTakeFirst()
+      if (removed === undefined) return false
+      const of = owner ?? { userId: removed.user_id ?? '' }
+      note({ action: `${NAMES[kind]}.revoke`, after: null, ...deedOf(of, id, removed.label, 'before') })
+      return true
+    })
+  }
+
+  /** Replaces all tokens with a label, in one transaction. The demo uses it. */
+  async replace(label: string, tokens: readonly { readonly owner: Owner; readonly token: string }[]): Promise<void> {
+    await this.#db.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom('tokens').where('label', '=', label).execute()
+      // Another process may start with the same tokens at the same moment.
+      for (const { owner, token } of tokens) await this.add(owner, token, label, transaction)
+    })
+  }
+
+  /** Compares hashes in constant time. Only the lookup leaks how much of a *hash* matches, which nobody can choose. */
+  async #find(kind: Kind, token: string) {
+    if (!hasFormOf(kind, token)) return undefined
+    const hash = tokenHash(token)
+    const row = await this.#reader
+      .selectFrom('tokens')
+      .leftJoin('users', 'users.id', 'tokens.user_id')
+      .select(['tokens.id', 'label', 'hash', 'users.id as userId', 'name', 'role', 'disabled'])
+      .where('service', '=', kind)
+      .where('hash', '=', hash)
+      .executeTakeFirst()
+    return row !== undefined && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
+  }
+
+  #of(owner: Owner, db: Db = this.#db) {
+    const tokens = db.selectFrom('tokens').where('service', '=', kindOf(owner))
+    return 'userId' in owner ? tokens.where('user_id', '=', owner.userId) : tokens
+  }
+
+  async #createUser({ db, note }: Audited, id: string): Promise<void> {
+    const facts = { name: id, role: 'player' } as const
+    if (!(await new UserRepository(db, this.#clock).create({ id, ...facts }))) return
+    note({ action: 'user.create', subject: id, before: null, after: { ...facts, disabled: false, qq: null } })
+  }
+}
+
+function kindOf(owner: Owner): Kind {
+  return 'userId' in owner ? 'gateway' : owner.service
+}
+
+/** In the audit trail, users' tokens are about the user, and those of a service about themselves. */
+function deedOf<Side extends 'before' | 'after'>(owner: Owner, id: string, label: string, side: Side) {
+  const [subject, document] = 'userId' in owner ? [owner.userId, { id, label }] : [id, { name: label }]
+  return { subject, [side]: document } as Pick<Deed, 'subject'> & Record<Side, object>
+}
