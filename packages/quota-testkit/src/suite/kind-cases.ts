@@ -213,7 +213,7 @@ const SCENES: Readonly<Record<string, readonly [needs: readonly Need[], play: Pl
   ],
   'stays as it is when the clock steps back, and moves to the present if it is more than 5 s ahead': [
     ['clock-steps'],
-    async ({ admit, refuse, is, until, stepClock, clock, endsAt }) => {
+    async ({ admit, refuse, is, until, advance, stepClock, clock, endsAt }) => {
       await until(endsAt)
       const opened = (await admit(4)).states[0] ?? 0
       await stepClock(-5_000)
@@ -224,6 +224,8 @@ const SCENES: Readonly<Record<string, readonly [needs: readonly Need[], play: Pl
       await stepClock(-1)
       const present = clock.now() + 1
       assert.deepEqual([...(await refuse(10)).states], [present, 7], '1 ms after the instant')
+      await advance(1)
+      await is(present, 7, 'the refusal has moved it')
       assert.deepEqual([...(await admit(3)).states], [present, 10])
     },
   ],
