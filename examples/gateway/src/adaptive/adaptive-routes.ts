@@ -10,8 +10,8 @@ import {
 } from '@scoregw/quota/adaptive'
 import { MODES, type Mode } from '@scoregw/quota/internal'
 import * as z from 'zod'
-import { isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
+import { isoInstant } from '../http/schemas.ts'
 import type { GatewayQuota } from '../quota/policy.ts'
 import type { AdaptiveMode } from './adaptive-mode.ts'
 

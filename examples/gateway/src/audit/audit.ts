@@ -3,8 +3,8 @@ import type { Selectable, Transaction } from 'kysely'
 import * as z from 'zod'
 import type { AuditEntryTable, Db, Tables } from '../db/schema.ts'
 import { strictObject } from '../http/http-error.ts'
-import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
+import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 
 /**
  * An administrator's action: the subject, and its document before and after. Never contains a credential or its hash.

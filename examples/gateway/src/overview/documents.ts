@@ -1,6 +1,6 @@
 import { MODES } from '@scoregw/quota/internal'
 import * as z from 'zod'
-import { isoInstant } from '../http/instant.ts'
+import { isoInstant } from '../http/schemas.ts'
 
 const count = z.int().min(0)
 

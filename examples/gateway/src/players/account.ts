@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
-import { instantText, isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 
 export const playerAnswer = envelope(
   z.object({

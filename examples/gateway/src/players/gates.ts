@@ -3,8 +3,8 @@ import type { Selectable } from 'kysely'
 import * as z from 'zod'
 import type { Db, GateTable } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
-import { instantText, isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 
 /** All gates. */
 const GATE_IDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const

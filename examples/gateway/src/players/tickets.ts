@@ -4,8 +4,8 @@ import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
-import { instantText, isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, type Idempotency } from '../idempotency/idempotency.ts'
 
 /** The kind of a ticket: its multiplier. */

@@ -2,7 +2,7 @@ import type { Settings, VersionedSettings } from '@scoregw/quota'
 import { MODES } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import { strictObject } from '../http/http-error.ts'
-import { isoInstant } from '../http/instant.ts'
+import { isoInstant } from '../http/schemas.ts'
 import { namedOf, tableOf } from './names.ts'
 import { OPERATION_NAMES, policy, type Tokens } from './policy.ts'
 

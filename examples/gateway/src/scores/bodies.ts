@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { chartText, LEVELS } from '../charts/chart.ts'
-import { isoInstant } from '../http/instant.ts'
 import { envelope } from '../http/route.ts'
+import { isoInstant } from '../http/schemas.ts'
 import { LEVEL, MAX_ACHIEVEMENT, MUSIC_ID, parseAchievement, scoreSchema } from './score.ts'
 
 const COMBO = ['none', 'fc', 'fcp', 'ap', 'app'] as const

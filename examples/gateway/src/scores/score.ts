@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CHART_TYPES, type Chart, chartTypeOf, dxScoreMax, dxStar, LEVELS } from '../charts/chart.ts'
-import { isoInstant } from '../http/instant.ts'
+import { isoInstant } from '../http/schemas.ts'
 
 /** One percent of achievement in stored scores. */
 const PERCENT = 10_000

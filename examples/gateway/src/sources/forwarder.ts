@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { HttpError } from '../http/http-error.ts'
 import { BodyTooLarge, readText } from '../http/read-text.ts'
-import type { SourceName } from './score-source.ts'
-import { type SourceFaultCode, sourceFault } from './source-fault.ts'
+import { type SourceFaultCode, type SourceName, sourceFault } from './score-source.ts'
 
 export interface ForwarderOptions {
   readonly source: SourceName

@@ -3,8 +3,7 @@ import * as z from 'zod'
 import type { PlayRecord } from '../scores/import-best.ts'
 import { type Forwarded, type Forwarder, type Meanings, parseJson, refusal } from './forwarder.ts'
 import { fields, LEAST_UTAGE_ID, MAX_RECORDS, playOf, readRecords } from './records.ts'
-import { credentialField, type FetchedScores, type ScoreSource } from './score-source.ts'
-import { sourceFault } from './source-fault.ts'
+import { credentialField, type FetchedScores, type ScoreSource, sourceFault } from './score-source.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_credential_rejected' }
 

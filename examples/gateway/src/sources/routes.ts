@@ -1,10 +1,9 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import type { ErrorCode } from '../http/http-error.ts'
-import { isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import type { SourceCredential } from './score-source.ts'
-import { isAboutPlayer } from './source-fault.ts'
+import { isoInstant } from '../http/schemas.ts'
+import { isAboutPlayer, type SourceCredential } from './score-source.ts'
 import type { ImportResult } from './source-imports.ts'
 import type { Sources } from './sources.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isoInstant } from '../http/instant.ts'
+import { isoInstant } from '../http/schemas.ts'
 import { MAX_RECORDS } from '../sources/records.ts'
 
 /** The most chunks of a snapshot. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Chart, chartTypeOf } from '../charts/chart.ts'
-import { isoInstant } from '../http/instant.ts'
+import { isoInstant } from '../http/schemas.ts'
 import { comboName, syncName } from '../scores/bodies.ts'
 import { chartRating, type StoredScore, scoreRank } from '../scores/score.ts'
 import { qqText } from './bodies.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { instantText, isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 import { refusalReply } from '../quota/metered.ts'
 import type { KeepPart } from '../scores/routes.ts'
 import { MOST_SCORES, type Upload } from './upload.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
-import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 import type { UsageRecords } from './usage-records.ts'
 

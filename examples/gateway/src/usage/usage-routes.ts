@@ -1,8 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import type { OutcomeRecorder, OutcomeStore } from '@scoregw/quota/adaptive'
 import * as z from 'zod'
-import { isoInstant } from '../http/instant.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
+import { isoInstant } from '../http/schemas.ts'
 import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
 
 const MAX_DAYS = 7
