@@ -106,7 +106,7 @@ export const en = {
   users: {
     title: 'Users',
     about: 'Sorted by id. Players become users with their first valid JWT.',
-    search: 'Search by part of an id or a name',
+    search: 'Search by the beginning of an id or a name',
     nobody: 'No users yet. Create the first one.',
     notFound: (id: string) => `User “${id}” not found. It may have been deleted.`,
     noMatch: (text: string) => `No id or name contains “${text}”.`,

@@ -87,7 +87,7 @@ export const zh: Words = {
   users: {
     title: '用户',
     about: '按 ID 排序。玩家首次使用有效的 JWT 后，即成为用户。',
-    search: '按 ID 或名称的一部分搜索',
+    search: '按 ID 或名称的开头搜索',
     nobody: '还没有用户。请新建第一位。',
     notFound: (id) => `未找到用户“${id}”，可能已删除。`,
     noMatch: (text) => `没有用户的 ID 或名称包含“${text}”。`,
