@@ -129,3 +129,16 @@ describe('OpenAPI documents of the other services', () => {
     expect(await problemsOf(JSON.stringify(await documentOf(service)))).toEqual([])
   })
 })
+
+describe('what generators of clients can read', () => {
+  it('no pattern needs the flag u, no enum of several types has a type, and every operation may be a 400', async () => {
+    const { send } = await testGateway()
+    const { body } = await send('GET', '/openapi.json', { token: null })
+    const text = JSON.stringify(body)
+    expect(text).not.toMatch(/"pattern":"[^"]*\\\\[pu]\{/)
+    expect(text).not.toMatch(/"type":\["string","number"\],"enum"/)
+    expect(body.components.schemas.BuyTicketBody.anyOf).toHaveLength(2)
+    const operations = Object.values(body.paths).flatMap((path) => Object.values(path as object))
+    expect(operations.filter(({ responses }) => responses['400'] === undefined)).toEqual([])
+  })
+})

@@ -163,6 +163,16 @@ export interface components {
         };
     };
     responses: {
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `internal_error`: Something went wrong on our side. */
         InternalError: {
             headers: {
@@ -199,16 +209,6 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
@@ -280,6 +280,7 @@ export interface operations {
                     "application/json": components["schemas"]["AliveAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };
@@ -303,6 +304,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReadyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -387,6 +389,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };

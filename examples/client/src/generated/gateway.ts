@@ -1132,12 +1132,12 @@ export interface components {
                 dxScore: number;
                 /**
                  * @description A name or its number: 0 none, 1 fc, 2 fcp, 3 ap, 4 app.
-                 * @enum {string|number}
+                 * @enum {unknown}
                  */
                 comboStatus?: "none" | 0 | "fc" | 1 | "fcp" | 2 | "ap" | 3 | "app" | 4;
                 /**
                  * @description A name or its number: 0 none, 1 fs, 2 fsp, 3 fsd, 4 fsdp, 5 sync.
-                 * @enum {string|number}
+                 * @enum {unknown}
                  */
                 syncStatus?: "none" | 0 | "fs" | 1 | "fsp" | 2 | "fsd" | 3 | "fsdp" | 4 | "sync" | 5 | "fdx" | "fdxp";
                 /**
@@ -1187,9 +1187,10 @@ export interface components {
         ListRegionsBody: Record<string, never>;
         BuyTicketBody: {
             /** @enum {number} */
-            chargeId?: 2 | 3 | 5;
+            chargeId: 2 | 3 | 5;
+        } | {
             /** @enum {number} */
-            charge?: 2 | 3 | 5;
+            charge: 2 | 3 | 5;
         };
         ReadTicketsBody: Record<string, never>;
         ClearTicketsBody: Record<string, never>;
@@ -2520,6 +2521,19 @@ export interface components {
         };
     };
     responses: {
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "bad_request";
+                };
+            };
+        };
         /** @description `internal_error`: Something went wrong on our side. */
         InternalError: {
             headers: {
@@ -2568,19 +2582,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "quota_unavailable" | "overloaded" | "shutting_down";
-                };
-            };
-        };
-        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "bad_request";
                 };
             };
         };
@@ -2953,6 +2954,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };
@@ -2976,6 +2978,7 @@ export interface operations {
                     "application/json": components["schemas"]["AliveAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };
@@ -2999,6 +3002,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReadyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -4937,6 +4941,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };

@@ -347,6 +347,19 @@ export interface components {
         };
     };
     responses: {
+        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error: "bad_request";
+                };
+            };
+        };
         /** @description `internal_error`: Something went wrong on our side. */
         InternalError: {
             headers: {
@@ -395,19 +408,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "quota_unavailable" | "overloaded" | "shutting_down";
-                };
-            };
-        };
-        /** @description `bad_request`: The request is malformed, for example invalid JSON. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {string} */
-                    error: "bad_request";
                 };
             };
         };
@@ -580,6 +580,7 @@ export interface operations {
                     "application/json": components["schemas"]["AliveAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };
@@ -603,6 +604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReadyAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
@@ -801,6 +803,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrShuttingDown"];
         };

@@ -117,7 +117,13 @@ function fieldsOf(codes: readonly ErrorCode[]) {
 
 /** The errors that follow from a route's form, and those that it names. */
 function codesOf({ access, body, params, query, docs, operation, requestHeaders = [] }: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['internal_error', 'overloaded', 'shutting_down', ...(docs.errors ?? [])])
+  const codes = new Set<ErrorCode>([
+    'bad_request',
+    'internal_error',
+    'overloaded',
+    'shutting_down',
+    ...(docs.errors ?? []),
+  ])
   const add = (condition: boolean, ...more: ErrorCode[]): void => {
     if (condition) for (const code of more) codes.add(code)
   }

@@ -31,6 +31,9 @@ const chargeBody = z
   })
   .transform((body) => ({ chargeId: body.chargeId ?? body.charge ?? CHARGE_IDS[0] }))
 
+/** The same for programs, which can't read the checks: one of the two has to be there. */
+const chargeForm = z.union([z.object({ chargeId }), z.object({ charge: chargeId })])
+
 export const chargeAnswer = envelope(
   z.object({
     charge: chargeId.describe("The ticket's `chargeId`."),
@@ -136,6 +139,7 @@ function buying({ db, clock, idempotency }: TicketOptions): Route {
         'Kinds 2, 3 and 5 cost 1, 2 and 3 credits, and each has its own price in tokens. A ticket is valid for 90 days.',
       operations: ['charge.2', 'charge.3', 'charge.5'],
       example: { chargeId: 2 },
+      bodyForm: chargeForm,
       errors: ['insufficient_balance', 'idempotency_key_reused', 'conflict'],
     },
     access: 'user',

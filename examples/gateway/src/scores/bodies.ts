@@ -26,7 +26,8 @@ function statusSchema(names: readonly string[], aliases: Readonly<Record<string,
       return z.NEVER
     })
     .meta({
-      type: undefined,
+      // Client generators fail on types beside values of several types.
+      anyOf: undefined,
       enum: [...numbers.keys()],
       description: `A name or its number: ${names.map((name, index) => `${index} ${name}`).join(', ')}.`,
     })

@@ -15,4 +15,9 @@ export const userIdSchema = z
 /** A name for people: only characters that any database can store and no terminal interprets. */
 export const nameSchema = z
   .string()
-  .regex(/^[^\p{Cc}\p{Cs}]{1,64}$/u, 'expected 1 to 64 characters, none of them a control character')
+  .refine(
+    (name) => /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name),
+    'expected 1 to 64 characters, none of them a control character',
+  )
+  // For programs that read patterns without the flag `u`.
+  .meta({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
