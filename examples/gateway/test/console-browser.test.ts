@@ -332,15 +332,15 @@ describe.runIf(browserTests)('the console in a browser', () => {
       expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(401)
     })
 
-    it('the users list finds parts of names', async () => {
+    it('the users list finds the beginnings of names', async () => {
       const { page, faults } = opened()
       await page.getByRole('link', { name: 'All users' }).click()
-      await page.getByRole('searchbox').fill('伊')
+      await page.getByRole('searchbox').fill('eve 伊')
       await expect
         .poll(() => page.locator('tbody tr').allTextContents())
         .toEqual([expect.stringMatching(/^eve#1%\?Eve 伊芙Administrator ?none1,234/)])
       await page.getByRole('searchbox').fill('nobody like this')
-      await page.getByText('No id or name contains “nobody like this”.').waitFor()
+      await page.getByText('No id or name begins with “nobody like this”.').waitFor()
       expect(faults).toEqual([])
     })
   })

@@ -109,7 +109,7 @@ export const en = {
     search: 'Search by the beginning of an id or a name',
     nobody: 'No users yet. Create the first one.',
     notFound: (id: string) => `User “${id}” not found. It may have been deleted.`,
-    noMatch: (text: string) => `No id or name contains “${text}”.`,
+    noMatch: (text: string) => `No id or name begins with “${text}”.`,
     id: 'Id',
     name: 'Name',
     role: 'Role',

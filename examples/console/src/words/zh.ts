@@ -90,7 +90,7 @@ export const zh: Words = {
     search: '按 ID 或名称的开头搜索',
     nobody: '还没有用户。请新建第一位。',
     notFound: (id) => `未找到用户“${id}”，可能已删除。`,
-    noMatch: (text) => `没有用户的 ID 或名称包含“${text}”。`,
+    noMatch: (text) => `没有 ID 或名称以“${text}”开头的用户。`,
     id: 'ID',
     name: '名称',
     role: '角色',
