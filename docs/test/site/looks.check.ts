@@ -14,13 +14,11 @@ const FEW = [
   '/guide/getting-started',
   '/guide/concepts',
   '/guide/benchmarks',
-  '/api/@scoregw/quota/prometheus/',
-  '/api/@scoregw/quota/functions/createQuota',
+  '/api/@scoregw/quota/prometheus',
   '/zh/',
-  '/guide/no-such-page',
 ]
-const pages = deep ? [...builtPages(), '/guide/no-such-page'] : FEW
-const WIDTHS = [320, 390, 600, 768, 960, 1280, 1440, 1920]
+const pages = deep ? builtPages() : FEW
+const WIDTHS = [390, 820, 1440]
 
 let site: SiteServer
 let browser: Browser
