@@ -258,7 +258,7 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
       actual: chance(0.5) ? amounts : undefined,
       ...more,
     } as const
-    return async (counters: RedisCounters): Promise<unknown> => counters.holds!.settle(settled)
+    return (counters: RedisCounters): Promise<unknown> => counters.holds!.settle(settled)
   }
 
   async function play(seed: number, seen: Seen): Promise<void> {

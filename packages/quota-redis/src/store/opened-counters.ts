@@ -1,4 +1,5 @@
 import type { StoreAbilities } from '@scoregw/quota/store'
+import { Tick } from '../calls/calls.ts'
 import { type Counters, type CountersDeps, openCounters } from '../counters/counters.ts'
 
 export const CAN: StoreAbilities = {
@@ -12,17 +13,18 @@ export const CAN: StoreAbilities = {
 
 /** The counters that a store has opened on one connection, and their end. */
 export class OpenedCounters {
-  readonly #deps: Omit<CountersDeps, 'schema'>
+  readonly #deps: Omit<CountersDeps, 'schema' | 'tick'>
+  readonly #tick = new Tick((send) => send())
   readonly #all: Counters[] = []
   #closing: Promise<void> | undefined
 
-  constructor(deps: Omit<CountersDeps, 'schema'>) {
+  constructor(deps: Omit<CountersDeps, 'schema' | 'tick'>) {
     this.#deps = deps
   }
 
   /** @param isSwept whether expired holds are refunded on a timer */
   open(schema: CountersDeps['schema'], isSwept = false): Counters {
-    const counters = openCounters({ ...this.#deps, schema })
+    const counters = openCounters({ ...this.#deps, schema, tick: this.#tick })
     if (isSwept) counters.holds.sweeper.start()
     if (this.#closing !== undefined) void counters.close()
     this.#all.push(counters)

@@ -28,7 +28,11 @@ describe.runIf(redisTests && !deep)('engines and stale settings on stores with l
   const redis = useRedis()
   const factory = leasedFactory(() => redis.port)
 
-  it.each(CONFORMANCE_CASES.filter(({ name }) => /^engine: |stale/.test(name)))('$name', async (testCase) => {
+  // Concurrent requests can lease twice, and what is leased counts as used: which number that gives is left to chance.
+  const certain = CONFORMANCE_CASES.filter(
+    ({ name }) => /^engine: |stale/.test(name) && !name.startsWith('of concurrent'),
+  )
+  it.each(certain)('$name', async (testCase) => {
     await runCase(testCase, factory)
   })
 })

@@ -100,7 +100,8 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     await probe.grow('soon', 4)
     await advance(1_000)
     await probe.sweep()
-    const { holds } = await probe.list()
+    const { holds, now } = await probe.list()
+    assert.equal(now, late.now + 1_010)
     const row = (start: number, tokens: number) => [start, tokens, start, tokens, start, tokens]
     const none = row(-1, 0)
     assert.deepEqual(

@@ -138,6 +138,7 @@ export interface HoldRecord {
 }
 
 export interface ListHoldsReply {
+  readonly now: number
   /** By expiry, the earliest first. */
   readonly holds: readonly HoldRecord[]
 }
