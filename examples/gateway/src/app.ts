@@ -28,10 +28,8 @@ import { forgetRatingDays } from './sync/rating-days.ts'
 import { forgetSnapshots } from './sync/snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
 import { UploadService } from './uploads/upload-service.ts'
-import { ErrorCounts } from './usage/error-counts.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
-import { CredentialUses } from './users/credential-uses.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
@@ -90,10 +88,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list: each part once, in the order in which they need each other
 async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
-  const uses = new CredentialUses(db, clock)
-  const users = new UserRepository(db, clock, readerOf(db), uses)
+  const users = new UserRepository(db, clock, readerOf(db))
   const audit = new AuditLog(db, clock)
-  const credentials = new ServiceCredentials(db, clock, audit, readerOf(db), uses)
+  const tokens = new Tokens(db, clock, audit, readerOf(db))
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(db, charts, clock)
@@ -109,7 +106,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
-  const errors = new ErrorCounts(db, clock)
   const metrics = gatewayMetrics(quota, usage.recorder)
   const uploads = new UploadService({ db, clock, logger, quota, recorder: usage.recorder })
   const overview = new Overview({ quota, clock, ...adaptive })
@@ -125,7 +121,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     adaptive,
     metrics,
     usage,
-    errors,
     overview,
     live,
     uploads,
@@ -160,8 +155,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
-      errors.chore,
-      uses.chore,
       uploads.chore,
       live.chore,
     ],
@@ -184,8 +177,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
         'leaving the counters': () => counters.close(),
         'saving how requests ended': () => adaptive.close(),
         'saving who used what': () => usage.recorder.close(),
-        'saving counts of errors': () => errors.flush(),
-        'saving uses of credentials': () => uses.flush(),
         'leaving the channel of changes': () => changes?.end(),
         'closing the database': () => db.destroy(),
       })

@@ -6,8 +6,7 @@ import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 
 type Schemas = components['schemas']
 export type UserPage = Schemas['ListUsersAnswer']
-export type ListedUser = UserPage['items'][number]
-export type User = Schemas['FindUserAnswer']
+export type User = UserPage['items'][number]
 export type UserChange = Schemas['PutUserBody']
 export type Adaptive = Schemas['AdaptiveFactorAnswer']
 export type Move = Adaptive['history'][number]
@@ -16,7 +15,7 @@ export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
 export type Overview = Schemas['Overview']
-export type ErrorCounts = Schemas['ServerErrorsAnswer']['items']
+export type RequestHistory = Schemas['RequestHistoryAnswer']
 export type Issued = Schemas['IssueTokenAnswer']
 export type Hold = Schemas['Hold']
 export type Refusals = Schemas['LatestRefusalsAnswer']
@@ -37,6 +36,9 @@ export interface Stored<T> extends Versioned<T> {
   readonly warnings: readonly Remark[]
 }
 
+/** Adds credits, or sets them if they are still `from`. */
+export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from: number }
+
 /** Whose usage to reset. Without a category: all of it. */
 export interface Reset {
   readonly layer: Layer
@@ -44,19 +46,11 @@ export interface Reset {
 }
 
 /** A listed credential, without its secret. */
-export type Credential = Schemas['ListBotsAnswer']['items'][number]
-
-/** The credentials of one kind, or of one user. */
-export interface Credentials {
-  list(): Promise<Credential[]>
-  issue(name: string): Promise<Issued>
-  /** Issues a successor. The former credential stays valid for the grace. */
-  rotate(id: string, graceSeconds: number): Promise<Issued>
-  revoke(id: string): Promise<void>
+export interface Credential {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
 }
-
-export type UserSearch = NonNullable<paths['/admin/users']['get']['parameters']['query']>
-export type AuditSearch = NonNullable<paths['/admin/audit']['get']['parameters']['query']>
 
 interface Answered<T> {
   readonly data?: T
@@ -68,6 +62,9 @@ type Ask<T> = (client: Client<paths>) => Promise<Answered<T>>
 type Got<T> = { readonly data: T; readonly response: Response }
 
 export type CredentialKind = 'bots' | 'chart-keys'
+
+/** Users per page. */
+const PAGE = 50
 
 /** The gateway's API for one administrator. The token is kept here only. */
 export class Api {
@@ -95,141 +92,146 @@ export class Api {
   }
 
   async settings(): Promise<Versioned<Settings>> {
-    return versioned(await this.#read((client) => client.GET('/admin/quota/settings')))
+    return versioned(await this.read((client) => client.GET('/admin/quota/settings')))
   }
 
-  /** @throws {ApiError} `precondition_failed` if someone else saved first, as all changes with an ETag do */
-  async replaceSettings(body: Settings, etag: string): Promise<Stored<Settings>> {
-    const options = { params: { header: { 'If-Match': etag } }, body }
-    return stored(await this.#write((client) => client.PUT('/admin/quota/settings', options)))
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
+  async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
+    const header = { 'If-Match': etag }
+    const options = { params: { header }, body: settings }
+    const answer = await this.write((client) => client.PUT('/admin/quota/settings', options))
+    const { warnings, ...document } = answer.data
+    return { ...versioned({ ...answer, data: document }), warnings }
+  }
+
+  /**
+   * Sends a merge patch.
+   *
+   * @throws {ApiError} `precondition_failed` if someone else saved first
+   */
+  async patchSettings(body: Record<string, unknown>, etag: string): Promise<void> {
+    const header = { 'If-Match': etag }
+    await this.write((client) => client.PATCH('/admin/quota/settings', { params: { header }, body }))
   }
 
   async userQuota(id: string): Promise<Versioned<UserQuota>> {
-    return versioned(await this.#read((client) => client.GET('/admin/users/{id}/quota', { params: { path: { id } } })))
+    return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params: { path: { id } } })))
   }
 
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async replaceUserQuota(id: string, body: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    return stored(await this.#write((client) => client.PUT('/admin/users/{id}/quota', { params, body })))
+    const answer = await this.write((client) => client.PUT('/admin/users/{id}/quota', { params, body }))
+    const { warnings, ...document } = answer.data
+    return { ...versioned({ ...answer, data: document }), warnings }
   }
 
   async quotaStatus(id: string): Promise<QuotaStatus> {
-    return this.#get((client) => client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } }))
+    return (await this.read((client) => client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } })))
+      .data
   }
 
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
     const options = { params: { path: { id } }, body: reset }
-    return (await this.#write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
+    return (await this.write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
   async holds(id: string): Promise<Hold[]> {
     const params = { path: { id } }
-    return (await this.#get((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).items
+    return (await this.read((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
   }
 
   async releaseHold(id: string, ref: string): Promise<void> {
     const params = { path: { id, ref } }
-    await this.#write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
+    await this.write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
   }
 
-  /** @param query everyone's without a user */
-  async refusals(query: { readonly userId?: string } = {}): Promise<Refusals> {
-    return this.#get((client) => client.GET('/admin/refusals', { params: { query } }))
+  /** @param userId leave it out for everyone's */
+  async refusals(userId?: string): Promise<Refusals> {
+    const query = userId === undefined ? {} : { userId }
+    return (await this.read((client) => client.GET('/admin/refusals', { params: { query } }))).data
   }
 
-  async users(query: UserSearch): Promise<UserPage> {
-    return this.#get((client) => client.GET('/admin/users', { params: { query } }))
+  async users(text: string, cursor: string | null): Promise<UserPage> {
+    const search = text === '' ? {} : { query: text }
+    const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
+    return (await this.read((client) => client.GET('/admin/users', { params: { query } }))).data
   }
 
   async user(id: string): Promise<Versioned<User>> {
-    return versioned(await this.#read((client) => client.GET('/admin/users/{id}', { params: { path: { id } } })))
+    return versioned(await this.read((client) => client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
-  async changeUser(id: string, body: UserChange, etag: string): Promise<Stored<User>> {
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
+  async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    return stored(await this.#write((client) => client.PUT('/admin/users/{id}', { params, body })))
+    return versioned(await this.write((client) => client.PUT('/admin/users/{id}', { params, body })))
   }
 
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async removeUser(id: string, etag: string): Promise<void> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    await this.#write((client) => client.DELETE('/admin/users/{id}', { params }))
+    await this.write((client) => client.DELETE('/admin/users/{id}', { params }))
   }
 
   /** @throws {ApiError} `precondition_failed` if the id exists */
   async createUser(id: string, body: UserChange): Promise<void> {
     const params = { path: { id }, header: { 'If-None-Match': '*' } }
-    await this.#write((client) => client.PUT('/admin/users/{id}', { params, body }))
+    await this.write((client) => client.PUT('/admin/users/{id}', { params, body }))
   }
 
   /** @throws {ApiError} `precondition_failed` if the balance is no longer `from` */
-  async setBalance(id: string, set: number, from: number): Promise<number> {
-    const options = { params: { path: { id } }, body: { set, from } }
-    return (await this.#write((client) => client.POST('/admin/users/{id}/balance', options))).data.balance
+  async changeBalance(id: string, body: BalanceChange): Promise<number> {
+    const options = { params: { path: { id } }, body }
+    return (await this.write((client) => client.POST('/admin/users/{id}/balance', options))).data.balance
   }
 
-  /** The gateway tokens of a user. */
-  tokensOf(id: string): Credentials {
-    const path = { id }
-    return {
-      list: async () => {
-        const { items } = await this.#get((client) => client.GET('/admin/users/{id}/tokens', { params: { path } }))
-        return items.map(({ label, ...rest }) => ({ ...rest, name: label }))
-      },
-      issue: async (label) => {
-        const options = { params: { path }, body: label === '' ? {} : { label } }
-        return (await this.#write((client) => client.POST('/admin/users/{id}/tokens', options))).data
-      },
-      rotate: async (tokenId, graceSeconds) => {
-        const options = { params: { path: { id, tokenId } }, body: { graceSeconds } }
-        return (await this.#write((client) => client.POST('/admin/users/{id}/tokens/{tokenId}/rotate', options))).data
-      },
-      revoke: async (tokenId) => {
-        const params = { path: { id, tokenId } }
-        await this.#write((client) => client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params }))
-      },
-    }
+  async tokens(id: string): Promise<Credential[]> {
+    const { data } = await this.read((client) => client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
+    return data.items.map(({ label, ...rest }) => ({ ...rest, name: label }))
   }
 
-  /** The credentials of another service. */
-  credentialsOf(kind: CredentialKind): Credentials {
-    return {
-      list: async () => (await this.#get((client) => client.GET(`/admin/${kind}`))).items,
-      issue: async (name) => (await this.#write((client) => client.POST(`/admin/${kind}`, { body: { name } }))).data,
-      rotate: async (id, graceSeconds) => {
-        const options = { params: { path: { id } }, body: { graceSeconds } }
-        return (await this.#write((client) => client.POST(`/admin/${kind}/{id}/rotate`, options))).data
-      },
-      revoke: async (id) => {
-        await this.#write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
-      },
-    }
+  async issueToken(id: string, label: string): Promise<Issued> {
+    const options = { params: { path: { id } }, body: label === '' ? {} : { label } }
+    return (await this.write((client) => client.POST('/admin/users/{id}/tokens', options))).data
   }
 
-  async audit(query: AuditSearch): Promise<AuditPage> {
-    return this.#get((client) => client.GET('/admin/audit', { params: { query } }))
+  async revokeToken(id: string, tokenId: string): Promise<void> {
+    await this.write((client) =>
+      client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }),
+    )
+  }
+
+  async credentials(kind: CredentialKind): Promise<Credential[]> {
+    return (await this.read((client) => client.GET(`/admin/${kind}`))).data.items
+  }
+
+  async issueCredential(kind: CredentialKind, name: string): Promise<Issued> {
+    return (await this.write((client) => client.POST(`/admin/${kind}`, { body: { name } }))).data
+  }
+
+  async revokeCredential(kind: CredentialKind, id: string): Promise<void> {
+    await this.write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
+  }
+
+  /** @param action leave it out for entries of every kind */
+  async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
+    const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
+    return (await this.read((client) => client.GET('/admin/audit', { params: { query } }))).data
   }
 
   async adaptive(): Promise<Adaptive> {
-    return this.#get((client) => client.GET('/admin/quota/adaptive'))
+    return (await this.read((client) => client.GET('/admin/quota/adaptive'))).data
   }
 
-  /** Outcomes of the last 7 days. */
-  async failures(bucketMinutes: 10 | 30): Promise<Failures> {
-    const query = { days: '7', bucketMinutes: `${bucketMinutes}` } as const
-    return this.#get((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))
+  async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
+    const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
+    return (await this.read((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
-  /** @param query instants in ISO 8601 */
-  async errors(query: { readonly since?: string; readonly until?: string }): Promise<ErrorCounts> {
-    return (await this.#get((client) => client.GET('/admin/usage/errors', { params: { query } }))).items
-  }
-
-  async overview(): Promise<Overview> {
-    return this.#get((client) => client.GET('/admin/overview'))
-  }
-
-  async #get<T>(ask: Ask<T>): Promise<T> {
-    return (await this.#read(ask)).data
+  async requestHistory(range: '24h' | '7d'): Promise<RequestHistory> {
+    const params = { query: { range } }
+    return (await this.read((client) => client.GET('/admin/overview/requests', { params }))).data
   }
 
   /**
@@ -237,11 +239,11 @@ export class Api {
    *
    * @throws {ApiError}
    */
-  async #read<T>(ask: Ask<T>): Promise<Got<T>> {
+  async read<T>(ask: Ask<T>): Promise<Got<T>> {
     for (;;) {
       if (this.#token === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve))
       try {
-        return await this.#write(ask)
+        return await this.write(ask)
       } catch (error) {
         if (!isRefusal(error)) throw error
       }
@@ -253,7 +255,7 @@ export class Api {
    *
    * @throws {ApiError}
    */
-  async #write<T>(ask: Ask<T>): Promise<Got<T>> {
+  async write<T>(ask: Ask<T>): Promise<Got<T>> {
     const token = this.#token
     if (token === undefined) throw new ApiError('unauthorized', 401)
     try {
@@ -305,12 +307,6 @@ const REFUSALS: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'user_disab
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && REFUSALS.includes(error.code)
-}
-
-/** Separates the warnings from the document. */
-function stored<T extends object>({ data, response }: Got<T & { readonly warnings?: readonly Remark[] }>): Stored<T> {
-  const { warnings = [], ...document } = data
-  return { ...versioned({ data: document as unknown as T, response }), warnings }
 }
 
 function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {

@@ -1,32 +1,30 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Confirm } from '../ui/confirm.tsx'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
-import { Scroll } from '../ui/table.tsx'
 import { useWords } from '../words/words.ts'
-import { type Change, ChangeList, changesOf, type FieldTexts } from './changes.tsx'
+import { ConflictDialog } from './conflict-dialog.tsx'
 import type { Editor } from './use-editor.ts'
 
 interface EditorFormProps {
   readonly editor: Editor
   /** Lines kept free until the document is loaded. */
   readonly lines: number
-  readonly texts: FieldTexts
-  /** Adds consequences to changes. Changes with a warning are saved after a confirmation only. */
-  warn?(changes: readonly Change[]): readonly Change[]
+  /** The name of a field. */
+  nameOf(path: string): string
+  /** The value of a field, as text for people. */
+  textOf(path: string, text: string): string
+  /** @default saves the document */
+  onSubmit?(): void
   /** More buttons next to Save. */
   readonly buttons?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** The fields of a document, and the bar that sums up every change before it saves them. */
+/** The fields of a document, the bar that saves them, and the choice if someone else saved first. */
 export function EditorForm(props: EditorFormProps): JSX.Element {
-  const { editor, lines, texts, warn = (changes) => changes, buttons, children } = props
-  const words = useWords()
-  const [isAsking, setAsking] = useState(false)
-  const { stored, draft, faults, changed } = editor
-  if (stored === undefined) {
+  const { editor, lines, nameOf, textOf, onSubmit, buttons, children } = props
+  if (editor.stored === undefined) {
     return (
       <>
         <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
@@ -34,67 +32,47 @@ export function EditorForm(props: EditorFormProps): JSX.Element {
       </>
     )
   }
-  const changes = warn(changesOf(stored.fields, draft, texts))
-  const severe = changes.filter(({ warning }) => warning !== undefined)
   return (
     <>
       <form
         autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault()
-          if (severe.length > 0 && Object.keys(faults).length === 0) setAsking(true)
-          else if (changed.length > 0) void editor.save()
+          if (onSubmit === undefined) void editor.save()
+          else onSubmit()
         }}
       >
         {children}
-        <SaveBar editor={editor} texts={texts} changes={changes}>
+        <SaveBar editor={editor} nameOf={nameOf}>
           {buttons}
         </SaveBar>
       </form>
-      {isAsking && (
-        <Confirm
-          title={words.question.title}
-          about={words.question.about}
-          yes={words.save}
-          act={() => void editor.save()}
-          onClose={() => setAsking(false)}
-        >
-          <ChangeList changes={changes} />
-        </Confirm>
-      )}
+      <ConflictDialog editor={editor} nameOf={nameOf} textOf={textOf} />
     </>
   )
 }
 
 interface SaveBarProps {
   readonly editor: Editor
-  readonly texts: FieldTexts
-  readonly changes: readonly Change[]
+  nameOf(path: string): string
   readonly children?: ComponentChildren
 }
 
-/** Sums up unsaved changes and reports the result of saving. The buttons are shown while there is something to save. */
-function SaveBar({ editor, texts, changes, children }: SaveBarProps): JSX.Element {
+/** Counts unsaved changes and reports the result of saving. The buttons are shown while there is something to save. */
+function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
   const words = useWords()
-  const id = useId()
-  const { faults, isBusy, isSaved, isTried, error, warnings, was, stored } = editor
-  const isChanged = changes.length > 0
+  const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
   // It stays in view after saving, so that nothing scrolls to the result.
-  const isNeeded = isChanged || isSaved || error !== undefined || warnings.length > 0
-  const status = useFocusWhenGone(isChanged)
+  const isNeeded = changed.length > 0 || isSaved || error !== undefined || warnings.length > 0
+  const status = useFocusWhenGone(changed.length > 0)
+  const hasFaults = Object.keys(faults).length > 0
   return (
     <div class={isNeeded ? 'save-bar' : 'save-bar idle'}>
       <ErrorNotice error={error} />
-      {isTried && Object.keys(faults).length > 0 && (
+      {isTried && hasFaults && (
         <p class="notice bad" role="alert">
           {words.faults}
         </p>
-      )}
-      {was !== undefined && (
-        <div class="notice warning" role="alert">
-          <p>{words.savedFirst}</p>
-          <ChangeList changes={changesOf(was, stored?.fields ?? {}, texts)} />
-        </div>
       )}
       {warnings.length > 0 && (
         <div class="notice warning" role="alert">
@@ -102,21 +80,16 @@ function SaveBar({ editor, texts, changes, children }: SaveBarProps): JSX.Elemen
           <ul>
             {warnings.map(({ path, msg }) => (
               <li key={path}>
-                {texts.nameOf(path)}: {msg}
+                {nameOf(path)}: {msg}
               </li>
             ))}
           </ul>
         </div>
       )}
-      {isChanged && (
-        <Scroll label={words.changes(changes.length)} size="small">
-          <ChangeList id={id} changes={changes} />
-        </Scroll>
-      )}
       <div class="buttons">
-        {isChanged && (
+        {changed.length > 0 && (
           <>
-            <button type="submit" class="primary" disabled={isBusy} aria-describedby={id}>
+            <button type="submit" class="primary" disabled={isBusy}>
               {isBusy ? words.saving : words.save}
             </button>
             <button type="button" disabled={isBusy} onClick={editor.discard}>
@@ -126,7 +99,7 @@ function SaveBar({ editor, texts, changes, children }: SaveBarProps): JSX.Elemen
         )}
         {children}
         <span role="status" class="quiet" tabIndex={-1} ref={status}>
-          {isChanged ? words.changes(changes.length) : isSaved && words.saved}
+          {summary(words, changed.length, isSaved)}
         </span>
       </div>
     </div>
@@ -143,4 +116,9 @@ function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } 
     had.current = hasButtons
   }, [hasButtons])
   return left
+}
+
+function summary(words: ReturnType<typeof useWords>, count: number, isSaved: boolean): string {
+  if (count > 0) return words.changes(count)
+  return isSaved ? words.saved : ''
 }

@@ -32,3 +32,42 @@ export function Field(props: FieldProps): JSX.Element {
     </div>
   )
 }
+
+interface ValueProps {
+  readonly label: string
+  readonly value: string
+  readonly fault?: string | undefined
+  readonly isChanged: boolean
+  /** Shown below, unless there is a fault. May be empty. */
+  readonly hint: string
+  readonly placeholder?: string | undefined
+  onInput(text: string): void
+}
+
+/** A number in a table. Its label names row and column for screen readers. */
+export function ValueInput(props: ValueProps): JSX.Element {
+  const { label, value, fault, isChanged, hint, placeholder, onInput } = props
+  const id = useId()
+  const below = fault ?? hint
+  return (
+    <span class="value">
+      <input
+        aria-label={label}
+        aria-invalid={fault !== undefined}
+        aria-describedby={below === '' ? undefined : id}
+        class={isChanged ? 'number changed' : 'number'}
+        inputMode="numeric"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={placeholder}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {below !== '' && (
+        <span id={id} class={fault === undefined ? 'quiet small' : 'fault small'}>
+          {below}
+        </span>
+      )}
+    </span>
+  )
+}

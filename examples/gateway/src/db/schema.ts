@@ -22,7 +22,6 @@ export interface Tables {
   upload_scores: UploadScoreTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
-  error_counts: ErrorCountTable
 }
 
 export type Db = Kysely<Tables>
@@ -49,29 +48,17 @@ interface UserTable {
   touched_at: number
 }
 
-/** What the tables of credentials have in common. */
-interface CredentialColumns {
+interface TokenTable {
   id: string
-  /** SHA-256 of the credential, hexadecimal. The credential itself is not stored. */
+  /** The service that accepts it. */
+  service: 'gateway' | 'sync' | 'charts'
+  /** The gateway's tokens belong to users. */
+  user_id: string | null
+  /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string
-  /** The end of the credential, for people who have several. */
-  last_four: Generated<string>
-  created_at: number
-  /** `null`: never used. Up to ten minutes late. */
-  last_used_at: Generated<number | null>
-  /** `null`: never. Set when another credential has taken its place. */
-  expires_at: Generated<number | null>
-}
-
-interface GatewayTokenTable extends CredentialColumns {
-  user_id: string
+  /** For people only. */
   label: string
-}
-
-interface ServiceCredentialTable extends CredentialColumns {
-  service: 'sync' | 'charts'
-  /** For people only: no lookup uses it. */
-  name: string
+  created_at: number
 }
 
 /** Actions of administrators, in the order of their commits. */
@@ -295,19 +282,4 @@ export interface UsageDayTable {
   requests: number
   tokens: number
   failures: number
-  /** Those of the failures that a limit refused. */
-  refusals: number
-  /** When the last request was decided. */
-  last_at: number
-}
-
-/** Server errors in half an hour. Half hours are counted from 1 January 1970. */
-export interface ErrorCountTable {
-  half_hour: number
-  /** Method and path of the route. */
-  operation: string
-  /** 0: forwarding failed. */
-  status: number
-  count: number
-  last_at: number
 }

@@ -3,8 +3,6 @@ import { type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
-import type { CredentialUses } from './credential-uses.ts'
-import { isSameHash, lastFour, TOKEN_PREFIX, tokenHash } from './tokens.ts'
 import { userIdSchema } from './user.ts'
 
 /** Users. */
@@ -12,17 +10,12 @@ export class UserRepository {
   readonly #db: Db
   readonly #clock: Clock
   readonly #reader: Db
-  readonly #uses: CredentialUses | undefined
 
-  /**
-   * @param reader connection for reads that don't wait for writes
-   * @param uses absent: uses of tokens aren't recorded
-   */
-  constructor(db: Db, clock: Clock, reader: Db = db, uses?: CredentialUses) {
+  /** @param reader connection for reads that don't wait for writes */
+  constructor(db: Db, clock: Clock, reader: Db = db) {
     this.#db = db
     this.#clock = clock
     this.#reader = reader
-    this.#uses = uses
   }
 
   /** Returns a user. Invalid ids are not looked up, because some databases reject them. */
@@ -79,50 +72,6 @@ export class UserRepository {
         not(exists(selectFrom('users as other').select('other.id').where('other.qq', '=', qq))),
       )
       .execute()
-  }
-
-  /** Returns the owner of a gateway token. */
-  async byToken(token: string): Promise<StoredUser | undefined> {
-    if (!token.startsWith(TOKEN_PREFIX)) return undefined
-    const hash = tokenHash(token)
-    const row = await this.#reader
-      .selectFrom('gateway_tokens')
-      .innerJoin('users', 'users.id', 'gateway_tokens.user_id')
-      .select(['users.id', 'users.name', 'users.role', 'users.disabled', 'gateway_tokens.hash'])
-      .select(['gateway_tokens.id as tokenId', 'gateway_tokens.last_used_at'])
-      .where('gateway_tokens.hash', '=', hash)
-      .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', this.#clock.now())]))
-      .executeTakeFirst()
-    if (row === undefined || !isSameHash(row.hash, hash)) return undefined
-    const { id, name, role, disabled, tokenId, last_used_at } = row
-    this.#uses?.record('gateway_tokens', { id: tokenId, last_used_at })
-    return { id, name, role, disabled: disabled === 1 }
-  }
-
-  /** Assigns a token to a user. Returns the token's id. */
-  async addToken(userId: string, token: string, label: string): Promise<string> {
-    const { id } = await this.#db
-      .insertInto('gateway_tokens')
-      .values({
-        ...{ id: randomUUID(), user_id: userId, hash: tokenHash(token), last_four: lastFour(token) },
-        ...{ label, created_at: this.#clock.now() },
-      })
-      .onConflict((conflict) => conflict.column('hash').doUpdateSet({ user_id: userId, label }))
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  }
-
-  /** Replaces all tokens with a label, in one transaction. */
-  async replaceTokens(
-    label: string,
-    tokens: readonly { readonly userId: string; readonly token: string }[],
-  ): Promise<void> {
-    await this.#db.transaction().execute(async (transaction) => {
-      await transaction.deleteFrom('gateway_tokens').where('label', '=', label).execute()
-      const users = new UserRepository(transaction, this.#clock)
-      for (const { userId, token } of tokens) await users.addToken(userId, token, label)
-    })
   }
 
   /** Makes users with a token of this label players. */
@@ -186,94 +135,31 @@ export function toUserRecord(row: UserRow): UserRecord {
   return { ...row, disabled: row.disabled === 1 }
 }
 
-/** What lists of users can be sorted by. All but the ids come first where they are highest. */
-export const USER_ORDERS = ['id', 'tokens', 'refusals', 'lastSeen'] as const
-export type UserOrder = (typeof USER_ORDERS)[number]
-
-/** The place of a user in a list. */
-export interface UserPlace {
-  readonly id: string
-  /** What the list is sorted by; 0 for ids. */
-  readonly value: number
-}
-
 export interface UserSearch {
-  /** Part of an id, a name or a linked account, in any case; absent: all users. */
+  /** The beginning of an id or name, in any case, or a whole score sync account; absent: all users. */
   readonly text: string | undefined
-  readonly order: UserOrder
-  /** Lists users after this place. */
-  readonly after: UserPlace | undefined
+  /** Lists users after this id. */
+  readonly after: string | undefined
   readonly limit: number
 }
 
-/** A user in a list, and what the user did today and last. */
-export interface ListedUser extends UserRecord {
-  readonly tokensToday: number
-  readonly refusalsToday: number
-  /** Epoch milliseconds; `null`: no metered request within a month. */
-  readonly lastSeenAt: number | null
+/** Lists users by id. Reads along an index: no further than necessary, or only users who match. */
+export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
+  const users = db.selectFrom('users').select(USER_COLUMNS)
+  const found = db.selectFrom((text === undefined ? users : matching(users, text)).as('found')).selectAll()
+  const behind = after === undefined ? found : found.where('id', '>', after)
+  return (await behind.orderBy('id').limit(limit).execute()).map(toUserRecord)
 }
 
-/** In the order of the place of a user in a list. */
-export function placeOf(user: ListedUser, order: UserOrder): UserPlace {
-  const values = { id: 0, tokens: user.tokensToday, refusals: user.refusalsToday, lastSeen: user.lastSeenAt ?? 0 }
-  return { id: user.id, value: values[order] }
-}
+/** The last character: no text that begins with another one comes behind it followed by this. */
+const LAST = '\u{10ffff}'
 
-/**
- * Lists users. By id, it reads the primary key from `after` on, and no further than necessary; in another order, and
- * where a text is found nowhere, it reads all users.
- */
-export async function listUsers(db: Db, { text, order, after, limit }: UserSearch, day: number): Promise<ListedUser[]> {
-  const lastAt = sql<number | null>`(select max(last_at) from usage_days where usage_days.user_id = users.id)`
-  const values = {
-    id: sql<number>`0`,
-    tokens: sql<number>`coalesce(today.tokens, 0)`,
-    refusals: sql<number>`coalesce(today.refusals, 0)`,
-    lastSeen: sql<number>`coalesce(${lastAt}, 0)`,
+/** A union, so that each part is read along its own index. */
+function matching(users: SelectQueryBuilder<Tables, 'users', UserRow>, text: string): typeof users {
+  const beginning = (column: 'id' | 'name') => {
+    const folded = sql`lower(${sql.ref(column)}) collate "BINARY"`
+    return users.where(sql<boolean>`${folded} >= lower(${text}) and ${folded} < lower(${text}) || ${LAST}`)
   }
-  const everybody = matching(db, text)
-    .leftJoin('usage_days as today', (join) => join.onRef('today.user_id', '=', 'users.id').on('today.day', '=', day))
-    .select(USER_COLUMNS)
-    .select([values.tokens.as('tokensToday'), values.refusals.as('refusalsToday'), lastAt.as('lastSeenAt')])
-    .limit(limit)
-  const value = values[order]
-  const sorted = order === 'id' ? everybody : everybody.orderBy(value, 'desc')
-  const behind =
-    after === undefined
-      ? sorted
-      : sorted.where(({ or, and, eb }) => {
-          const isLater = eb('users.id', '>', after.id)
-          return order === 'id'
-            ? isLater
-            : or([eb(value, '<', after.value), and([eb(value, '=', after.value), isLater])])
-        })
-  const rows = await behind.orderBy('users.id').execute()
-  return rows.map(({ tokensToday, refusalsToday, lastSeenAt, ...row }) => ({
-    ...toUserRecord(row),
-    tokensToday: Number(tokensToday),
-    refusalsToday: Number(refusalsToday),
-    lastSeenAt: lastSeenAt === null ? null : Number(lastSeenAt),
-  }))
-}
-
-/** How many users a search finds. */
-export async function countUsers(db: Db, text: string | undefined): Promise<number> {
-  const { count } = await matching(db, text)
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-function matching(db: Db, text: string | undefined) {
-  const users = db.selectFrom('users')
-  if (text === undefined) return users
-  const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`
-  return users.where(({ or }) =>
-    or([
-      sql<boolean>`lower(users.id) like lower(${pattern}) escape '!'`,
-      sql<boolean>`lower(users.name) like lower(${pattern}) escape '!'`,
-      sql<boolean>`cast(users.qq as text) like ${pattern} escape '!'`,
-    ]),
-  )
+  const named = beginning('id').union(beginning('name'))
+  return /^\d{5,12}$/.test(text) ? named.union(users.where('qq', '=', Number(text))) : named
 }

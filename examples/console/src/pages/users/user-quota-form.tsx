@@ -1,15 +1,16 @@
 import type { JSX } from 'preact'
-import type { Change, FieldTexts } from '../../form/changes.tsx'
+import { EditorValue } from '../../form/editor-field.tsx'
 import { EditorForm } from '../../form/editor-form.tsx'
 import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
-import { EditorSwitch, EditorValue } from '../../form/fields.tsx'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
 import { CATEGORIES, type Category, type UserQuota, WINDOWS, type Window } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
-import { Scroll } from '../../ui/table.tsx'
+import { Switch } from '../../ui/choice.tsx'
+import { Scroll } from '../../ui/scroll.tsx'
 import { useResource } from '../../ui/use-resource.ts'
-import { useNames } from '../../words/names.ts'
+import type { Words } from '../../words/en.ts'
+import { type Names, useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { settingsFields } from '../settings/fields.ts'
 import { BYPASS, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
@@ -17,9 +18,8 @@ import { BYPASS, overridePath, readUserQuota, userQuotaFields } from './user-quo
 /** One user's limits, and whether the site-wide limits apply. */
 export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }): JSX.Element {
   const words = useWords()
+  const names = useNames()
   const api = useApi()
-  const texts = useOverrideTexts()
-  const defaultOf = useDefaults()
   const editor = useEditor(
     {
       href: hrefOf('users', id),
@@ -35,40 +35,34 @@ export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }
     },
     [api, id],
   )
-  const isBlocking = ({ path }: Change): boolean => path !== BYPASS && Number(editor.draft[path] || 1) === 0
+  const nameOf = (path: string): string => overrideName(words, names, path)
   return (
     <section aria-labelledby="user-quota">
       <h2 id="user-quota">{words.users.quota}</h2>
-      <p class="quiet small">
-        {words.users.quotaAbout}{' '}
-        <a href={hrefOf('audit', undefined, { action: 'user-quota.change', subject: id })}>{words.history}</a>
-      </p>
+      <p class="quiet small">{words.users.quotaAbout}</p>
       <EditorForm
         editor={editor}
         lines={8}
-        texts={texts}
-        warn={(changes) =>
-          changes.map((each) => (isBlocking(each) ? { ...each, warning: words.users.blocks } : each))
-        }
+        nameOf={nameOf}
+        textOf={(path, text) => overrideText(words, path, text)}
         buttons={<FollowDefaults editor={editor} />}
       >
-        <Overrides editor={editor} texts={texts} defaultOf={defaultOf} />
-        <EditorSwitch editor={editor} path={BYPASS} label={texts.nameOf(BYPASS)} />
+        <Overrides editor={editor} nameOf={nameOf} />
+        <Switch
+          label={nameOf(BYPASS)}
+          isOn={editor.draft[BYPASS] === 'true'}
+          onChange={(isOn) => editor.set(BYPASS, String(isOn))}
+        />
         <p class="quiet small">{words.users.bypassAbout}</p>
       </EditorForm>
     </section>
   )
 }
 
-interface OverridesProps {
-  readonly editor: Editor
-  readonly texts: FieldTexts
-  defaultOf(category: Category, window: Window): string | undefined
-}
-
-function Overrides({ editor, texts, defaultOf }: OverridesProps): JSX.Element {
+function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): string }): JSX.Element {
   const words = useWords()
   const names = useNames()
+  const defaultOf = useDefaults()
   return (
     <Scroll label={words.users.quota}>
       <table class="overrides">
@@ -90,12 +84,7 @@ function Overrides({ editor, texts, defaultOf }: OverridesProps): JSX.Element {
                 const path = overridePath(category, window)
                 return (
                   <td key={window}>
-                    <EditorValue
-                      editor={editor}
-                      path={path}
-                      label={texts.nameOf(path)}
-                      hint={defaultOf(category, window)}
-                    />
+                    <EditorValue editor={editor} path={path} label={nameOf(path)} hint={defaultOf(category, window)} />
                   </td>
                 )
               })}
@@ -107,8 +96,8 @@ function Overrides({ editor, texts, defaultOf }: OverridesProps): JSX.Element {
   )
 }
 
-/** Returns the limits of users without overrides, in the mode that is in effect. */
-function useDefaults(): OverridesProps['defaultOf'] {
+/** Tells the limits of users without overrides, in the mode that is in effect. */
+function useDefaults(): (category: Category, window: Window) => string | undefined {
   const { users } = useWords()
   const formats = useFormats()
   const api = useApi()
@@ -138,18 +127,12 @@ function FollowDefaults({ editor }: { editor: Editor }): JSX.Element {
   )
 }
 
-/** One user's limits in words. */
-export function useOverrideTexts(): FieldTexts {
-  const { users, settings } = useWords()
-  const names = useNames()
-  return {
-    nameOf(path) {
-      const [, category = '', window = ''] = path.split('.')
-      return path === BYPASS ? users.bypass : users.overrideOf(names.category(category), names.window(window))
-    },
-    textOf(path, text) {
-      if (path === BYPASS) return text === 'true' ? '✓' : settings.off
-      return text === '' ? users.follows : text
-    },
-  }
+function overrideName({ users }: Words, names: Names, path: string): string {
+  const [, category = '', window = ''] = path.split('.')
+  return path === BYPASS ? users.bypass : users.overrideOf(names.category(category), names.window(window))
+}
+
+function overrideText({ users, settings }: Words, path: string, text: string): string {
+  if (path === BYPASS) return text === 'true' ? '✓' : settings.off
+  return text === '' ? users.follows : text
 }

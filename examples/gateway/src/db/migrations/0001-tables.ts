@@ -9,9 +9,9 @@ const TABLES = [
     null, qq bigint, balance integer default 10 not null, player_rating integer default 0 not null, play_count
     integer default 0 not null, data_changed_at bigint, disabled integer default 0 not null
   )`,
-  `create table gateway_tokens (
-    id text primary key, user_id text not null references users (id), hash text not null unique, last_four text
-    default '' not null, label text not null, created_at bigint not null, last_used_at bigint, expires_at bigint
+  `create table tokens (
+    id text primary key, service text not null, user_id text references users (id), hash text not null unique, label
+    text not null, created_at bigint not null
   )`,
   'create index tokens_by_user on tokens (user_id)',
   `create table charts (
@@ -53,12 +53,6 @@ const TABLES = [
     expires_at bigint not null, primary key (user_id, key)
   )`,
   'create index idempotency_keys_by_expiry on idempotency_keys (expires_at)',
-  `create table service_credentials (
-    id text primary key, service text not null, name text not null, hash text not null unique, last_four text
-    default '' not null, created_at bigint not null, last_used_at bigint, expires_at bigint
-  )`,
-  'create index gateway_tokens_by_expiry on gateway_tokens (expires_at) where expires_at is not null',
-  'create index service_credentials_by_expiry on service_credentials (expires_at) where expires_at is not null',
   `create table audit_entries (
     seq bigint primary key, at bigint not null, by text, action text not null, subject text, before text, after
     text
@@ -91,13 +85,9 @@ const TABLES = [
   'create index usage_records_by_time on usage_records (at)',
   `create table usage_days (
     user_id text not null, day integer not null, requests bigint not null, tokens bigint not null, failures bigint
-    not null, refusals bigint not null, last_at bigint not null, primary key (user_id, day)
+    not null, primary key (user_id, day)
   )`,
   'create index usage_days_by_day on usage_days (day)',
-  `create table error_counts (
-    half_hour integer not null, operation text not null, status integer not null, count bigint not null, last_at
-    bigint not null, primary key (half_hour, operation, status)
-  )`,
   `create table sync_days (
     qq bigint not null references sync_players (qq), day integer not null, rating integer, old_rating integer,
     new_rating integer, record_count integer not null, primary key (qq, day)
@@ -115,8 +105,6 @@ const TABLES = [
     integer not null, play text not null, primary key (session_id, music_id, level)
   )`,
   'create index audit_entries_by_action on audit_entries (action, seq)',
-  'create index audit_entries_by_doer on audit_entries (by, seq)',
-  'create index audit_entries_by_subject on audit_entries (subject, seq)',
   'create index usage_records_refused on usage_records (at) where limit_name is not null',
   'insert into audit_counter (id, last_seq) values (1, 0)',
 ]

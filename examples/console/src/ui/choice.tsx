@@ -1,0 +1,42 @@
+import type { JSX } from 'preact'
+
+interface ChoiceProps<T extends string> {
+  readonly label: string
+  readonly options: readonly { readonly value: T; readonly text: string }[]
+  readonly chosen: T
+  onChoose(value: T): void
+}
+
+/** Options side by side, one of which is chosen. */
+export function Choice<T extends string>({ label, options, chosen, onChoose }: ChoiceProps<T>): JSX.Element {
+  return (
+    <fieldset class="segments" aria-label={label}>
+      {options.map(({ value, text }) => (
+        <button key={value} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+interface SwitchProps {
+  readonly label: string
+  readonly isOn: boolean
+  onChange(isOn: boolean): void
+}
+
+export function Switch({ label, isOn, onChange }: SwitchProps): JSX.Element {
+  return (
+    <label class="switch">
+      <input
+        type="checkbox"
+        role="switch"
+        aria-checked={isOn}
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  )
+}
