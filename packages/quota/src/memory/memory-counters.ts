@@ -81,7 +81,8 @@ export class MemoryCounters implements SyncCounters {
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)
     // `MemoryHolds` settles holds.
     if (!isToSettle(record, id)) return false
-    ids.write(key, id, as, record.states, now)
+    // The use of the id stays that of the take.
+    ids.write(key, { ...id, fingerprint: record.fingerprint }, as, record.states, now)
     return true
   }
 
