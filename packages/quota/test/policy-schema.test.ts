@@ -143,6 +143,7 @@ const FAULTY: Readonly<Record<string, object>> = {
   'a most without an overrun': { limits: { api: API }, operations: { chat: { maxOverrun: 5 } } },
   'a plan with a list': { limits: { api: API }, plans: { pro: [200] } },
   'a plan with half a bucket': { limits: { api: { ...API, burst: 5 } }, plans: { pro: { api: { limit: 5 } } } },
+  'null for plans': { limits: { api: API }, plans: null },
   'null in a plan': { limits: { api: API }, plans: { pro: { api: null } } },
   'answers in JSON': { limits: { api: API }, answers: {} },
 }

@@ -45,7 +45,7 @@ export function policyFaults(written: Written): Fault[] {
     ...Object.entries(operationsOf(written)).flatMap(([name, operation]) =>
       operationFaults(operation, units).map(inOperation(name)),
     ),
-    ...within('plans', faultsOf(plansCheck(draft, { asStored: false }), written.plans ?? {})),
+    ...within('plans', faultsOf(plansCheck(draft, { asStored: false }), 'plans' in written ? written.plans : {})),
   ]
   return found.length > 0 ? found : uncounted(written, draft)
 }
