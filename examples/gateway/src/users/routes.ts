@@ -26,7 +26,6 @@ const QQ_ERROR = 'expected a number from 10000 to 999999999999, or null'
 const qq = z
   .number(QQ_ERROR)
   .refine((value) => Number.isInteger(value) && value >= 10_000 && value <= 999_999_999_999, QQ_ERROR)
-  .meta({ type: 'integer', minimum: 10_000, maximum: 999_999_999_999 })
   .nullable()
 
 const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
@@ -42,10 +41,7 @@ const CREDITS_ERROR = `expected a whole number of credits, at most ${MAX_BALANCE
 const credits = z
   .number(CREDITS_ERROR)
   .refine((value) => Number.isInteger(value) && Math.abs(value) <= MAX_BALANCE, CREDITS_ERROR)
-  .meta({ type: 'integer', minimum: -MAX_BALANCE, maximum: MAX_BALANCE })
-const notNegative = credits
-  .refine((value) => value >= 0, 'expected no negative number')
-  .meta({ type: 'integer', minimum: 0, maximum: MAX_BALANCE })
+const notNegative = credits.refine((value) => value >= 0, 'expected no negative number')
 
 const balanceBody = strictObject({
   add: credits.optional(),
@@ -62,7 +58,6 @@ const balanceBody = strictObject({
     error: 'goes with set alone',
     when: () => true,
   })
-  .meta({ oneOf: [{ required: ['add'] }, { required: ['set'] }], dependentRequired: { from: ['set'] } })
   .transform(({ add, set, from }) => (add === undefined ? { set: set ?? 0, from } : { add }))
 
 const userAnswer = z.object({
