@@ -152,9 +152,12 @@ async function stop(running: Running, graces: Omit<GatewayOptions, 'clock'>): Pr
 
 async function close({ app, listeners, chores }: Running, graces: Omit<GatewayOptions, 'clock'>): Promise<void> {
   const { idleGraceMs = 0, importGraceMs = IMPORT_GRACE_MS } = graces
-  app.refuse()
   const answered = new AbortController()
-  setTimeout(importGraceMs, undefined, { signal: answered.signal }).then(app.endImports, () => undefined)
+  const after = (ms: number, act: () => unknown) =>
+    setTimeout(ms, undefined, { signal: answered.signal }).then(act, () => undefined)
+  // Until then requests are served: a proxy may have sent one on a connection that was accepted just before.
+  after(idleGraceMs, app.refuse)
+  after(importGraceMs, app.endImports)
   await Promise.all(listeners.map((listener) => listener.stop(STOP_GRACE_MS, idleGraceMs)))
   answered.abort()
   await Promise.all(chores.map((chore) => chore.stop()))

@@ -67,12 +67,11 @@ const PROMTOOL = {
   help: 'No promtool for the alert rules: install prometheus.',
 }
 
-it.runIf(slowTests)('promtool accepts the rules, and their tests pass', async () => {
+it.runIf(slowTests).each([
+  ['check', 'config', 'prometheus.yaml'],
+  ['test', 'rules', 'alerts.test.yaml'],
+])('promtool %s %s accepts %s', async (...args) => {
   const { path, env } = await findProgram(PROMTOOL)
-  const { status, stdout, stderr } = spawnSync(path, ['test', 'rules', 'alerts.test.yaml'], {
-    cwd: FOLDER,
-    env,
-    encoding: 'utf8',
-  })
+  const { status, stdout, stderr } = spawnSync(path, args, { cwd: FOLDER, env, encoding: 'utf8' })
   expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS')])
 })

@@ -107,13 +107,18 @@ describe('the compose file', () => {
     expect(listed.every(([, , value]) => value === '')).toBe(true)
   })
 
-  it('the compose file publishes the load balancer’s ports', () => {
+  it('the compose file has the services, and publishes the proxy’s ports on this machine alone', () => {
+    expect(Object.keys(services)).toEqual(['gateway', 'grafana', 'postgres', 'prometheus', 'proxy', 'redis'])
     const listens = [...read('nginx.conf').matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port)
-    expect(services['load-balancer']?.ports).toEqual(listens.map((port) => `127.0.0.1:${port}:${port}`))
-    const passes = [...read('nginx.conf').matchAll(/^ {4}proxy_pass http:\/\/\$gateway:(\d+);$/gm)].map(
-      ([, port]) => port,
-    )
-    expect(passes).toEqual(listens)
+    expect(services.proxy?.ports?.toSorted()).toEqual(listens.map((port) => `127.0.0.1:${port}:${port}`).toSorted())
+    for (const { ports = [] } of Object.values(services))
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
+  })
+
+  it('the compose file mounts only files that exist', () => {
+    const files = [...text.matchAll(/^ {6}- (\.[^:]*):/gm)].map(([, file = '']) => file)
+    expect(files.length).toBeGreaterThan(5)
+    expect(files.filter((file) => !existsSync(join(DEPLOY, file)))).toEqual([])
   })
 })
 

@@ -1257,11 +1257,86 @@ export interface components {
             "1d": number;
         };
         PatchSettingsBody: {
-            mode?: unknown;
-            base?: unknown;
-            custom?: unknown;
-            site?: unknown;
-            prices?: unknown;
+            /**
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
+             * @enum {string}
+             */
+            mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            base?: {
+                personal?: {
+                    read?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                    write?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                };
+                site?: {
+                    read?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                    write?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                };
+            };
+            custom?: {
+                personal?: {
+                    read?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                    write?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                };
+                site?: {
+                    read?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                    write?: {
+                        "1h"?: number;
+                        "5h"?: number;
+                        "1d"?: number;
+                    };
+                };
+            } | null;
+            site?: {
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
+                enabled?: boolean;
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
+                multiplier?: number;
+            };
+            /** @description Prices in tokens; `null`: the default. */
+            prices?: {
+                "user.data"?: number | null;
+                "user.charge"?: number | null;
+                "user.items"?: number | null;
+                "user.gates"?: number | null;
+                "user.music"?: number | null;
+                "source.lx"?: number | null;
+                "source.fish"?: number | null;
+                "ticket.clear"?: number | null;
+                "music.delete"?: number | null;
+                "music.upsert"?: number | null;
+                "user.clear"?: number | null;
+                "charge.2"?: number | null;
+                "charge.3"?: number | null;
+                "charge.5"?: number | null;
+            } | null;
         };
         ReplaceUserQuotaBody: {
             /** @default {} */
@@ -1307,9 +1382,10 @@ export interface components {
             qq?: number | null;
         };
         ChangeBalanceBody: {
-            add?: number;
-            set?: number;
-            /** @description With `set`: only set it if the balance is this. */
+            add: number;
+        } | {
+            set: number;
+            /** @description Only set it if the balance is this. */
             from?: number;
         };
         IssueTokenBody: {

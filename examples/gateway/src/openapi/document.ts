@@ -65,7 +65,13 @@ function documentOf({ title, description, routes, securitySchemes, errorBody = e
   return createDocument(
     {
       openapi: '3.1.0',
-      info: { title, version: packageJson.version, description, license: { name: 'MIT', identifier: 'MIT' } },
+      info: {
+        title,
+        version: packageJson.version,
+        description,
+        contact: { name: 'Source and issues', url: 'https://github.com/scoregw/quota' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       tags: tagsOf(routes),
       security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
       paths,

@@ -26,6 +26,7 @@ const QQ_ERROR = 'expected a number from 10000 to 999999999999, or null'
 const qq = z
   .number(QQ_ERROR)
   .refine((value) => Number.isInteger(value) && value >= 10_000 && value <= 999_999_999_999, QQ_ERROR)
+  .meta({ type: 'integer', minimum: 10_000, maximum: 999_999_999_999 })
   .nullable()
 
 const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
@@ -41,13 +42,15 @@ const CREDITS_ERROR = `expected a whole number of credits, at most ${MAX_BALANCE
 const credits = z
   .number(CREDITS_ERROR)
   .refine((value) => Number.isInteger(value) && Math.abs(value) <= MAX_BALANCE, CREDITS_ERROR)
-const notNegative = credits.refine((value) => value >= 0, 'expected no negative number')
+  .meta({ type: 'integer', minimum: -MAX_BALANCE, maximum: MAX_BALANCE })
+const notNegative = credits
+  .refine((value) => value >= 0, 'expected no negative number')
+  .meta({ type: 'integer', minimum: 0, maximum: MAX_BALANCE })
 
-const balanceBody = strictObject({
-  add: credits.optional(),
-  set: notNegative.optional(),
-  from: notNegative.optional().describe('With `set`: only set it if the balance is this.'),
-})
+const from = notNegative.optional().describe('Only set it if the balance is this.')
+/** The two forms, for the reference. */
+const balanceForm = z.union([z.strictObject({ add: credits }), z.strictObject({ set: notNegative, from })])
+const balanceBody = strictObject({ add: credits.optional(), set: notNegative.optional(), from })
   .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
     error: 'expected one of add and set',
     // Always checked, so that one response names all faults.
@@ -163,6 +166,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         description:
           'Send `add`, which may be negative, or `set`. With `from`, it is only set if the balance is still `from`.',
         example: { add: 5 },
+        bodyForm: balanceForm,
         errors: ['not_found', 'conflict', 'precondition_failed'],
       },
       access: 'admin',
