@@ -32,7 +32,7 @@ export const status = () => quota.status(subject)
 export const limit = async () => (await quota.consume({ subject, operation: 'look' })).limits.perMinute
 export const held = async () => (await quota.status(subject)).limits.tokens
 export const settings = () => quota.settings.get()
-export const current = () => quota.inForce()
+export const current = () => quota.settings.current()
 export const updated = () => quota.settings.update({ limits: { service: 2_000 } })
 export const subjects = () => quota.subjects.get({ user: 'ann' })
 export const holds = () => quota.holds.list(subject)

@@ -124,7 +124,7 @@ describe.runIf(redisTests).concurrent('lost settings', () => {
       const since = callers.made.slice(madeBefore)
       for (const quota of quotas) {
         expect(since.some(({ by }) => by === quota)).toBe(true)
-        expect(quota.inForce().settings).toMatchObject({ version: 0, revision: '' })
+        expect(quota.settings.current().settings).toMatchObject({ version: 0, revision: '' })
       }
     })
     // The counters never answered under what was lost.
@@ -135,7 +135,7 @@ describe.runIf(redisTests).concurrent('lost settings', () => {
     const { settings } = await two.settings.update(personal(LIMIT), { ifRevision: '' })
     expect(settings.version).toBe(1)
     expect(await admittedOf(quotas, 'after')).toBe(LIMIT)
-    for (const quota of quotas) expect(quota.inForce().settings.revision).toBe(settings.revision)
+    for (const quota of quotas) expect(quota.settings.current().settings.revision).toBe(settings.revision)
 
     expect(reads() - readsBefore).toBeLessThanOrEqual(MOST)
     expect(await textsSent(redis)).toBeLessThanOrEqual(MOST)

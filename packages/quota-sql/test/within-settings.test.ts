@@ -69,7 +69,7 @@ function promises(place: () => Place): void {
       quota.inTransaction(transaction).consume({ ...LOOK, subject: index === 0 ? 'changed' : 'unchanged' }),
     )
     expect(decisions.map(({ allowed }) => allowed)).toEqual(decisions.map((_, index) => index > 0))
-    expect(quota.inForce().settings.mode).toBe('lenient')
+    expect(quota.settings.current().settings.mode).toBe('lenient')
     await other.settings.update({ mode: 'normal' })
     await Promise.all([quota.close(), other.close()])
   })

@@ -117,7 +117,7 @@ class Trial {
 
   /** The layers of subjects' own, in the policy's order. */
   #ownLayers(which: number): readonly string[] {
-    return this.#all[which]!.policy.layers.filter(({ shared }) => !shared).map(({ name }) => name)
+    return this.#all[which]!.policy.layers.flatMap(({ name, shared }) => (shared ? [] : [name]))
   }
 
   #subjectOf(which: number, subject: Request['subject']): Subject {
@@ -289,13 +289,13 @@ describe('administrators with different policies', () => {
     })
     await next.subjects.set({ user: 'u' }, { limits: { perWeek: 70, perHour: 71 }, bypass: { org: true, site: true } })
 
-    expect(old.inForce().settings).toMatchObject({ limits: ofOlder(500), prices: { write: 5 } })
+    expect(old.settings.current().settings).toMatchObject({ limits: ofOlder(500), prices: { write: 5 } })
     await old.settings.update({ limits: { perHour: 33 }, prices: { write: null } })
     const { version: _, revision: __, ...initial } = initialSettings(older)
     await old.settings.replace({ ...initial, custom: ofOlder(44), prices: { read: 6 } })
     await old.subjects.set('u', { limits: { perHour: 55 } })
 
-    const { settings } = next.inForce()
+    const { settings } = next.settings.current()
     expect(settings.limits).toEqual({ perHour: 10, perDay: 10, site: 20, ...ofNewer(500) })
     expect(settings.custom).toEqual({ ...ofOlder(44), ...ofNewer(700) })
     expect(settings.shared).toEqual({ org: shared, site: { enabled: true, multiplier: 1 } })
@@ -307,7 +307,7 @@ describe('administrators with different policies', () => {
 
     await next.settings.update({ mode: 'lenient' })
     await next.subjects.remove({ user: 'u' })
-    expect(old.inForce().settings).toMatchObject({
+    expect(old.settings.current().settings).toMatchObject({
       mode: 'lenient',
       prices: { read: 6 },
       limits: { ...ofOlder(10), site: 20 },

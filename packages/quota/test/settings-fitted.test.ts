@@ -111,7 +111,7 @@ describe('stored documents of any shape', () => {
         events.length = 0
         const { revision } = settingsStore.write(settings, {})
         settingsStore.writeSubject('personal', subject, ofSubject, {})
-        const { settings: inForce } = quota.inForce()
+        const { settings: inForce } = quota.settings.current()
         // `null` is how a document is removed.
         same('revision', inForce.revision, settings === null ? '' : revision)
         const documents = [settings, ofSubject]
@@ -197,10 +197,10 @@ describe('stored names and values that don’t fit', () => {
     const settingsStore = memorySettings()
     settingsStore.write({ ...stored, mode: 'adaptive' }, {})
     const { quota } = gateway({ logger: false, policy, settingsStore })
-    expect(quota.inForce().settings.mode).toBe('normal')
+    expect(quota.settings.current().settings.mode).toBe('normal')
     await quota.settings.update({ prices: { read: 2 } })
     expect(settingsStore.read()?.document).toMatchObject({ mode: 'adaptive', prices: { read: 2, fly: 3 } })
-    expect(quota.inForce().settings.mode).toBe('normal')
+    expect(quota.settings.current().settings.mode).toBe('normal')
     await quota.settings.update({ mode: 'normal' })
     expect(settingsStore.read()?.document).toMatchObject({ mode: 'normal' })
   })

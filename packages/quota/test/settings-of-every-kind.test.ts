@@ -274,6 +274,14 @@ describe('settings stored by an older or newer version', () => {
     const all = { custom: { calls: pair }, limits: { calls: pair }, plans: { pro: { calls: pair } } }
     expect(await bucket.settings.get()).toMatchObject({ ...all, mode: 'lenient' })
     expect((await bucket.subjects.get('u')).limits).toEqual({ calls: pair })
+    // A whole document has the policy's own number of the limit, which isn't a change.
+    const { version: _, revision: __, ...whole } = await window.settings.get()
+    await window.settings.replace({ ...whole, mode: 'normal' })
+    expect(await bucket.settings.get()).toMatchObject({ ...all, mode: 'normal' })
+    expect(await window.settings.faults()).toContainEqual({
+      path: 'limits.calls',
+      message: 'has a burst, and this limit is no token bucket: kept; that of the policy applies',
+    })
     await renamed.settings.update({ mode: 'normal' })
     await renamed.subjects.update('u', { blocked: false })
     const { document } = settingsStore.read()!
@@ -290,6 +298,9 @@ describe('settings stored by an older or newer version', () => {
     expect(await bucket.settings.get()).toMatchObject({ custom: { calls: 5 }, limits: { calls: 9 } })
     expect((await bucket.settings.get()).plans).toEqual({ pro: {} })
     expect((await bucket.subjects.get('u')).limits).toEqual({ calls: 7 })
+    await bucket.settings.update({ limits: { calls: pair } })
+    await window.settings.replace({ ...whole, limits: { calls: 8 } })
+    expect((await bucket.settings.get()).limits).toEqual({ calls: 8 })
   })
 
   it('a subject’s removed plan applies again when the settings add a plan with that name', async () => {

@@ -270,7 +270,7 @@ describe('settings by unit', () => {
   it('a stored price with unknown units falls back to the policy', async () => {
     const settingsStore = memorySettings()
     const { quota } = made()
-    const document = { ...quota.inForce().settings, prices: { complete: { euros: 5 }, list: { tokens: 7 } } }
+    const document = { ...quota.settings.current().settings, prices: { complete: { euros: 5 }, list: { tokens: 7 } } }
     settingsStore.write(document as never, { ifRevision: '' } as never)
     const other = createQuota({ policy: unitsPolicy, settingsStore, clock: testClock() })
     expect((await other.settings.faults()).map(({ path }) => path)).toContain('prices.complete.euros')
@@ -288,7 +288,7 @@ describe('settings by unit', () => {
       operations: { complete: { cost: 7 }, list: { cost: 1 } },
     })
     const prices = { complete: { tokens: 3, usd: 5 }, list: { usd: 1 } }
-    settingsStore.write({ ...quota.inForce().settings, prices } as never, { ifRevision: '' } as never)
+    settingsStore.write({ ...quota.settings.current().settings, prices } as never, { ifRevision: '' } as never)
     expect(await quota.settings.faults()).toEqual([
       { path: 'prices.complete.usd', message: 'not in the policy: kept, not in force' },
       { path: 'prices.list.usd', message: 'not in the policy: kept, not in force' },

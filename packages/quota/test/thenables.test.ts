@@ -116,7 +116,7 @@ describe.each(kinds)('a store that answers with %s', (_, later) => {
     const factor: FactorStore = { ...inner, sync: false, read: () => later(() => inner.read()) }
     const quota = createQuota({ policy, adaptive: { factor } })
     await quota.ready()
-    expect(quota.inForce().adaptiveFactor).toBe(0.8)
+    expect(quota.settings.current().adaptiveFactor).toBe(0.8)
   })
 })
 
@@ -184,6 +184,6 @@ describe('stores declared synchronous', () => {
     const inner = memoryFactor()
     inner.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
     const quota = createQuota({ policy, adaptive: { factor: { ...inner, read: () => valued({ ...inner.read()! }) } } })
-    expect(quota.inForce().adaptiveFactor).toBe(0.8)
+    expect(quota.settings.current().adaptiveFactor).toBe(0.8)
   })
 })

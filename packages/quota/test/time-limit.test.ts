@@ -205,7 +205,7 @@ describe('late answers', () => {
     engine.settings.ms = 0
     engine.settingsStore.inner.write({ mode: 'lenient' }, {})
     await vi.advanceTimersByTimeAsync(10)
-    expect(engine.quota.inForce().settings.mode).toBe('lenient')
+    expect(engine.quota.settings.current().settings.mode).toBe('lenient')
   })
 
   it('a process’s own write applies even if it can’t be read back', async () => {
@@ -222,7 +222,7 @@ describe('late answers', () => {
     })
     const { outcome } = await timed(engine.quota.settings.update({ mode: 'lenient' }))
     expect(outcome).toMatchObject({ settings: { version: 1 } })
-    expect(engine.quota.inForce().settings.mode).toBe('lenient')
+    expect(engine.quota.settings.current().settings.mode).toBe('lenient')
   })
 
   it('a late answer with older settings doesn’t replace newer ones', async () => {
@@ -240,7 +240,7 @@ describe('late answers', () => {
     Object.assign(settingsStore, { read })
     settingsStore.inner.write({ mode: 'lenient' }, {})
     await vi.advanceTimersByTimeAsync(10 * DEADLINE)
-    expect(engine.quota.inForce().settings).toMatchObject({ mode: 'lenient', version: 3 })
+    expect(engine.quota.settings.current().settings).toMatchObject({ mode: 'lenient', version: 3 })
   })
 
   it('a factor whose answer was lost is read again at the next change and delays nothing', async () => {
@@ -254,7 +254,7 @@ describe('late answers', () => {
     const state = { ...initialFactor(), factorHundredths: 80 }
     inner.compareAndSet(0, 1, state)
     await vi.advanceTimersByTimeAsync(10)
-    expect(quota.inForce().adaptiveFactor).toBe(0.8)
+    expect(quota.settings.current().adaptiveFactor).toBe(0.8)
   })
 })
 

@@ -71,7 +71,7 @@ export class Overview {
       inTime(this.#shared()),
       inTime(quota.settings.faults()),
     ])
-    const { settings, adaptiveFactor: factor } = quota.inForce()
+    const { settings, adaptiveFactor: factor } = quota.settings.current()
     const { minHundredths, maxHundredths } = ADAPTIVE_DEFAULTS
     const seconds = this.#rates.seconds(now)
     const decisions = this.#decisions

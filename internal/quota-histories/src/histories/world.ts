@@ -14,7 +14,7 @@ import {
   type Subject,
   type SyncReservation,
 } from '@scoregw/quota'
-import { type MemorySettings, type NearLimit, type StatusOptions, storeSchema } from '@scoregw/quota/internal'
+import { type MemorySettings, type NearLimit, storeSchema } from '@scoregw/quota/internal'
 import type { Counters } from '@scoregw/quota/store'
 import type { StoreHarness } from '@scoregw/quota-testkit'
 import { utcCalendar } from '@scoregw/quota-testkit/model'
@@ -116,7 +116,11 @@ export class World {
     this.reservations.push(await this.engine(engine).resume(token))
   }
 
-  async status(engine: number, subject: Subject, options: StatusOptions = {}): Promise<QuotaStatus> {
+  async status(
+    engine: number,
+    subject: Subject,
+    options: Pick<QuotaRequest, 'plan' | 'limits'> = {},
+  ): Promise<QuotaStatus> {
     const quota = this.engine(engine)
     return isSyncQuota(quota) ? quota.statusSync(subject, options) : quota.status(subject, options)
   }

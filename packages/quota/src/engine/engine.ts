@@ -9,7 +9,7 @@ import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
 import { hasKey, type ReservationId, type Subject } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
-import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
+import { type QuotaSettings, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
@@ -25,15 +25,12 @@ import { consumption, reservation } from './purposes.ts'
 import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
-  PeekOptions,
   QuotaRequest,
   QuotaStatus,
   Reservation,
   ReserveRequest,
-  ResetOptions,
   ResumedReservation,
   RunResult,
-  StatusOptions,
   SyncReservation,
 } from './requests.ts'
 import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
@@ -104,7 +101,7 @@ class QuotaEngine implements Quota {
     return this.#components.takes.takeSync(request, purpose)
   }
 
-  async peek(request: QuotaRequest, options?: PeekOptions): Promise<Decision> {
+  async peek(request: QuotaRequest, options?: Parameters<Quota['peek']>[1]): Promise<Decision> {
     const { reportsRefusal = false } = callOptions('peek()', options, ['reportsRefusal'])
     const startedAtMs = reportsRefusal ? this.#components.reports.start() : undefined
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
@@ -161,12 +158,12 @@ class QuotaEngine implements Quota {
     return orAborted(this.reserve({ ...request, signal: undefined }), request.signal!)
   }
 
-  async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
+  async status(subject: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): Promise<QuotaStatus> {
     return this.sync ? this.readingSync(subject, options) : runAsync(this.#reading(subject, options))
   }
 
   /** {@link status} over synchronous stores. */
-  protected readingSync(given: Subject, options?: StatusOptions): QuotaStatus {
+  protected readingSync(given: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): QuotaStatus {
     this.#requireOpen()
     const { calls, check, decisions } = this.#components
     const { subject, ...terms } = check.status(given, options)
@@ -175,7 +172,7 @@ class QuotaEngine implements Quota {
     return decisions.status(subject, quotas, calls.readSync(subject, ALL, quotas), holds)
   }
 
-  *#reading(given: Subject, options?: StatusOptions): Task<QuotaStatus> {
+  *#reading(given: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): Task<QuotaStatus> {
     this.#requireOpen()
     const { calls, check, store, decisions } = this.#components
     const startedAt = yield* calls.ready()
@@ -222,7 +219,7 @@ class QuotaEngine implements Quota {
     return resumedHandle(hold, subject, operation)
   }
 
-  async reset(subject: Subject, options?: ResetOptions): Promise<void> {
+  async reset(subject: Subject, options?: Parameters<Quota['reset']>[1]): Promise<void> {
     this.#requireOpen()
     const { limits: named } = callOptions('reset()', options, ['limits'])
     if (named !== undefined && !Array.isArray(named)) {
@@ -276,11 +273,6 @@ class QuotaEngine implements Quota {
       return takes.take(request, inTransaction)
     }
     return { consume }
-  }
-
-  inForce(): SettingsInForce {
-    const { live } = this.#components
-    return { settings: live.compiled.settings, adaptiveFactor: live.factorHundredths / 100 }
   }
 
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
@@ -337,7 +329,7 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
     return this.reservingSync(request) as unknown as SyncReservation
   }
 
-  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus {
+  statusSync(subject: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): QuotaStatus {
     return this.readingSync(subject, options)
   }
 }

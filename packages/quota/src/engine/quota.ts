@@ -2,20 +2,17 @@ import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Counting, IsSingle } from '../policy/units.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
-import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
+import type { QuotaSettings } from './admin/settings-admin.ts'
 import type { QuotaSubjects } from './admin/subject-admin.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type {
   HeldReservation,
-  PeekOptions,
   QuotaRequest,
   QuotaStatus,
   Reservation,
   ReserveRequest,
-  ResetOptions,
   ResumedReservation,
   RunResult,
-  StatusOptions,
   SyncReservation,
 } from './requests.ts'
 
@@ -39,8 +36,16 @@ export interface Quota<Operation extends string = string, C extends Counting = C
    */
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
-  /** Returns the decision that {@link consume} would make now. Charges nothing. */
-  peek(request: QuotaRequest<Operation, C>, options?: PeekOptions): Promise<Decision<C>>
+  /**
+   * Returns the decision that {@link consume} would make now. Charges nothing.
+   *
+   * @param options `reportsRefusal` reports a refusal to listeners and metrics, as `consume` does. Set it if you refuse
+   * the request because of the peek. Default: false
+   */
+  peek(
+    request: QuotaRequest<Operation, C>,
+    options?: { readonly reportsRefusal?: boolean | undefined },
+  ): Promise<Decision<C>>
 
   /**
    * Charges a request before its work. Settle it when you know the outcome. With `ttlMs`, and for operations that need
@@ -78,18 +83,27 @@ export interface Quota<Operation extends string = string, C extends Counting = C
    */
   inTransaction(transaction: unknown): QuotaInTransaction<Operation, C>
 
-  /** Returns a subject's limits, with what is used and what remains. Charges nothing. */
-  status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
+  /**
+   * Returns a subject's limits, with what is used and what remains. Charges nothing.
+   *
+   * @param options `plan` and `limits` as in a request
+   */
+  status(
+    subject: C['names']['subject'],
+    options?: Pick<QuotaRequest<string, C>, 'plan' | 'limits'>,
+  ): Promise<QuotaStatus<C>>
 
   /**
    * Resets a subject's limits to 0 used. Slots stay taken.
    *
+   * @param options `limits`: names of limits. Limits that all subjects share are only reset by name. Default: every limit
+   * of the subject's own
    * @throws {QuotaError} `invalid_reset` for an unknown limit
    */
-  reset(subject: C['names']['subject'], options?: ResetOptions<C>): Promise<void>
-
-  /** Returns the settings that this process currently uses. Calls no store. */
-  inForce(): SettingsInForce<C>
+  reset(
+    subject: C['names']['subject'],
+    options?: { readonly limits?: readonly C['names']['limit'][] | undefined },
+  ): Promise<void>
 
   readonly settings: QuotaSettings<C>
   readonly subjects: QuotaSubjects<C>
@@ -123,7 +137,7 @@ export interface SyncQuota<Operation extends string = string, C extends Counting
   consumeSync(request: QuotaRequest<Operation, C>): Decision<C>
   peekSync(request: QuotaRequest<Operation, C>): Decision<C>
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>
-  statusSync(subject: C['names']['subject'], options?: StatusOptions<C>): QuotaStatus<C>
+  statusSync(subject: C['names']['subject'], options?: Pick<QuotaRequest<string, C>, 'plan' | 'limits'>): QuotaStatus<C>
 }
 
 /** A request to an engine with one operation, which it needn't name. */
@@ -135,7 +149,10 @@ type Unnamed<Request> = Omit<Request, 'operation'>
  */
 export interface OneOperation<C extends Counting = Counting> {
   readonly consume: (request: Unnamed<QuotaRequest<string, C>>) => Promise<Decision<C>>
-  readonly peek: (request: Unnamed<QuotaRequest<string, C>>, options?: PeekOptions) => Promise<Decision<C>>
+  readonly peek: (
+    request: Unnamed<QuotaRequest<string, C>>,
+    options?: Parameters<Quota['peek']>[1],
+  ) => Promise<Decision<C>>
   readonly reserve: (request: Unnamed<ReserveRequest<string, C>>) => Promise<Reservation<C>>
   readonly run: <T>(
     request: Unnamed<ReserveRequest<string, C>>,

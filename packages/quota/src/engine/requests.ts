@@ -207,25 +207,6 @@ export interface HeldLimitStatus<C extends Counting = Counting> extends LimitSta
   readonly held?: number | undefined
 }
 
-/** Options of a peek. */
-export interface PeekOptions {
-  /**
-   * Reports a refusal to listeners and metrics, as `consume` does. Set it if you refuse the request because of the
-   * peek.
-   *
-   * @default false
-   */
-  readonly reportsRefusal?: boolean | undefined
-}
-
-/** Options of `quota.status()`. */
-export interface StatusOptions<C extends Counting = Counting> {
-  /** Like a request's `plan`. */
-  readonly plan?: C['names']['plan'] | undefined
-  /** Like a request's `limits`. */
-  readonly limits?: QuotaRequest<string, C>['limits']
-}
-
 /**
  * A subject's open hold. `tokens` is its amount. Policies with several units have `cost` instead, with
  * an amount per unit.
@@ -256,16 +237,6 @@ export interface QuotaOverrun<C extends Counting = Counting> extends CommitResul
   readonly operation: string
   /** The reserved amount. */
   readonly reserved: C['amount']
-}
-
-/** The limits that `reset` resets. */
-export interface ResetOptions<C extends Counting = Counting> {
-  /**
-   * Names of limits. Those that all subjects share are reset only if you name them.
-   *
-   * @default every limit of the subject's own
-   */
-  readonly limits?: readonly C['names']['limit'][] | undefined
 }
 
 /** A final charge took a limit across a threshold. */

@@ -13,7 +13,7 @@ import { ofUnit, unitNames } from '../policy/units.ts'
 /** The options of {@link registerQuotaMetrics}. */
 export interface QuotaMetricsOptions {
   /** The engine whose decisions are counted. */
-  readonly quota: Pick<Quota, 'on' | 'inForce' | 'policy' | 'holds' | 'holdTtlMs'>
+  readonly quota: Pick<Quota, 'on' | 'settings' | 'policy' | 'holds' | 'holdTtlMs'>
   /** The registry for the metrics, for example prom-client's own `register`. */
   readonly registry: Registry<RegistryContentType>
   /**
@@ -33,7 +33,7 @@ export const PREFIX = 'scoregw_quota_'
 
 /** Checks the members of an engine that metrics use. */
 export function enginePart(): Check<QuotaMetricsOptions['quota']> {
-  return having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives')
+  return having<QuotaMetricsOptions['quota']>(['on', 'status'], 'an engine: what createQuota() gives')
 }
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
@@ -176,7 +176,7 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
 
 /** Starts at 0 for the current thresholds, so that a rate includes the first event. */
 export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: Counted): void {
-  const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
+  const thresholds = quota.settings.current().settings.thresholds ?? DEFAULT_THRESHOLDS
   for (const name of limitNames(quota.policy))
     for (const each of thresholds) nearLimit.raise(0, name, thresholdText(each))
 }

@@ -103,8 +103,8 @@ function gauges(quota: EnginePart, meter: Meter, described: Described): (() => v
     })
   }
   return [
-    gauge('settingsVersion', () => quota.inForce().settings.version),
-    gauge('adaptiveFactor', () => quota.inForce().adaptiveFactor),
+    gauge('settingsVersion', () => quota.settings.current().settings.version),
+    gauge('adaptiveFactor', () => quota.settings.current().adaptiveFactor),
     // Without holds, or with an unavailable store, the other metrics must still work.
     gauge('holdsOpen', () =>
       quota.holds.sweep().then(

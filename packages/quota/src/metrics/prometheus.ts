@@ -118,7 +118,7 @@ function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adap
       registers: [registry],
       aggregator: 'min',
       collect() {
-        this.set(quota.inForce().settings.version)
+        this.set(quota.settings.current().settings.version)
       },
     }),
     adaptiveFactor: new Gauge({
@@ -126,7 +126,7 @@ function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adap
       registers: [registry],
       aggregator: 'average',
       collect() {
-        this.set(quota.inForce().adaptiveFactor)
+        this.set(quota.settings.current().adaptiveFactor)
       },
     }),
   }

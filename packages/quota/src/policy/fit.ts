@@ -38,7 +38,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
   const custom = stored('custom') ?? null
   if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the limits apply, not scaled')
   const numbers = (of: unknown, at: string, rules = policy.limits): LimitNumbers =>
-    fitTable(rules, of, at, faults, numberIn(policy), 'not a limit: what there is without it applies')
+    fitTable(rules, of, at, faults, numberIn(policy), wrongNumber('what there is without it applies'))
   const ofSubjects = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
   const settings: Settings = {
     mode,
@@ -84,7 +84,7 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
   const settings: SubjectSettings = {
     limits: {
       ...own.limits,
-      ...fitTable(rules, stored('limits'), 'limits', faults, orDefault, 'not a limit: the default applies'),
+      ...fitTable(rules, stored('limits'), 'limits', faults, orDefault, wrongNumber('the default applies')),
     },
     bypass: fitSwitches(shared, stored('bypass'), 'bypass', faults),
     plan: orNull(stored('plan'), 'plan', faults, 'not a name: none', (plan) =>
@@ -149,7 +149,7 @@ function fitTable<N extends Named, T>(
   at: string,
   faults: Faults,
   read: (value: unknown, of: N) => T | undefined,
-  wrong: string,
+  wrong: string | ((value: unknown) => string),
 ): Readonly<Record<string, T>> {
   noteUnknownKeys(stored, knownNames(known), at, faults)
   const fitted = known.flatMap((of): [string, T][] => {
@@ -157,7 +157,7 @@ function fitTable<N extends Named, T>(
     if (value === undefined) return []
     const right = read(value, of)
     if (right !== undefined) return [[of.name, right]]
-    faults.add(`${at}.${of.name}`, wrong)
+    faults.add(`${at}.${of.name}`, typeof wrong === 'string' ? wrong : wrong(value))
     return []
   })
   return Object.fromEntries(fitted)
@@ -181,6 +181,14 @@ function numberIn({ units }: Policy): (value: unknown, rule: LimitRule) => Limit
   return (value, rule) => limitNumber(units, rule, value, true)
 }
 
+/** What is wrong with a number. One with a burst is kept for processes whose limit is a bucket. */
+function wrongNumber(instead: string): (value: unknown) => string {
+  return (value) =>
+    withBurst(value) === undefined
+      ? `not a limit: ${instead}`
+      : `has a burst, and this limit is no token bucket: kept; ${instead}`
+}
+
 function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
   if (!MODES.includes(mode as Mode)) {
     faults.add('mode', `expected one of ${MODES.join(', ')}: normal applies`)
@@ -195,7 +203,7 @@ function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
 
 /** A number for each limit. Where there is none, the policy's applies. */
 function fitNumbers(policy: Policy, own: LimitNumbers, stored: unknown, faults: Faults): LimitNumbers {
-  const wrong = 'not a limit: that of the policy applies'
+  const wrong = wrongNumber('that of the policy applies')
   const fitted = fitTable(policy.limits, stored, 'limits', faults, numberIn(policy), wrong)
   for (const rule of policy.limits) {
     if (memberOf(rule, stored) === undefined) faults.add(`limits.${rule.name}`, 'missing: that of the policy applies')

@@ -36,7 +36,7 @@ const STANDARD = {
 
 /**
  * The score gateway's policy: limits per 1 hour, 5 hours and 1 day of reads and writes, for each person and for the
- * site, and the answers of its specification.
+ * site, and the answers of its specification. Without operations of a category, its limits are left out.
  *
  * @throws {QuotaError} `invalid_options` for other options or limits than these
  * @example
@@ -51,20 +51,21 @@ export function scoreGatewayPolicy<Operation extends string = 'read' | 'write'>(
   const unknown = Object.keys(options).filter((key) => !OPTIONS.includes(key))
   if (unknown.length > 0) throw unknownOptions(unknown, OPTIONS)
   const { limits, operations = { read: { category: 'read' }, write: { category: 'write' } } } = options
+  const categories = Object.values<{ readonly category: string }>(operations).map(({ category }) => category)
   const names = Object.keys(STANDARD).flatMap((of) => PERIODS.map((per) => `${of}-${per}`))
   const others = Object.keys(limits ?? {}).filter((name) => !names.includes(name))
   if (others.length > 0) throw unknownOptions(others, names, 'limits.')
   const policy = definePolicy({
     unit: 'tokens',
     limits: Object.fromEntries<never>(
-      Object.entries(STANDARD).flatMap(([of, numbers]) =>
-        PERIODS.map((per, at) => {
-          const [layer, category] = of.split('-') as ['personal' | 'site', 'read' | 'write']
+      Object.entries(STANDARD).flatMap(([of, numbers]) => {
+        const [layer, category] = of.split('-') as ['personal' | 'site', 'read' | 'write']
+        return PERIODS.filter(() => categories.includes(category)).map((per, at) => {
           const limit = limits?.[`${of}-${per}` as ScoreGatewayLimit] ?? numbers[at]!
           const whose = layer === 'site' ? { shared: layer } : { by: layer }
           return [`${of}-${per}`, { ...whose, limit, per, for: category } as never]
-        }),
-      ),
+        })
+      }),
     ),
     titles: { personal: 'Personal', site: 'Site' } as never,
     operations: withPrices(operations) as never,

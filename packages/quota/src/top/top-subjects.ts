@@ -159,7 +159,7 @@ interface ParsedOptions extends TopSubjectsOptions {
 const parseTopOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser<ParsedOptions>(
   'topSubjects()',
   () => ({
-    quota: having<TopSubjectsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives'),
+    quota: having<TopSubjectsOptions['quota']>(['on', 'status'], 'an engine: what createQuota() gives'),
     periodMs: withDefault(wholeNumber(6_000, 31 * 86_400_000, 'milliseconds'), 600_000),
     layer: optional(where<string>((value) => typeof value === 'string', "a layer's name")),
     clock: withDefault(aClock(), systemClock),

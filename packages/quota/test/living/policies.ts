@@ -95,10 +95,11 @@ export function counterOf(name: string, { by, shared, per, formerly = name }: Li
   return JSON.stringify([by ?? shared, formerly, per])
 }
 
-/** Whether no two limits have one counter: that is a fault, of which other tests are. */
+/** Whether no two limits have one counter, or one name before: these are faults, of which other tests are. */
 function areApart(limits: Limits): boolean {
   const counters = Object.entries(limits).map(([name, text]) => counterOf(name, text))
-  return new Set(counters).size === counters.length
+  const isNew = Object.values(limits).every(({ formerly }) => formerly === undefined || !(formerly in limits))
+  return isNew && new Set(counters).size === counters.length
 }
 
 /** A policy, an edited one, and the first again, as it is rolled back. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { quotaExceededBody, quotaHeaders } from '../../src/http.ts'
-import type { RefusedDecision } from '../../src/index.ts'
-import { scoreGatewayAnswers } from '../../src/score-gateway.ts'
+import { createQuota, type RefusedDecision } from '../../src/index.ts'
+import { scoreGatewayAnswers, scoreGatewayPolicy } from '../../src/score-gateway.ts'
 import { RECORDED_OPTIONS, specifiedRefusals } from './refusals.ts'
 
 /** Recorded by running commit 40290d1, when fields named a layer and a window, and no unit. */
@@ -27,6 +27,15 @@ function recordedFields(fields: Record<string, string>, { limits }: RefusedDecis
 }
 
 const FIELDS = { standardHeaders: 'draft-11', fields: 'all', alwaysRetryAfter: true } as const
+
+it('a policy without writes has no limits of writes', () => {
+  const policy = scoreGatewayPolicy({ operations: { look: { category: 'read' } } })
+  const names = policy.limits.map(({ name }) => name)
+  expect(names).toEqual(
+    ['personal', 'site'].flatMap((layer) => ['1h', '5h', '1d'].map((per) => `${layer}-read-${per}`)),
+  )
+  expect(createQuota({ policy }).consumeSync({ subject: 'u', operation: 'look' }).allowed).toBe(true)
+})
 
 describe('refusals under the score gateway’s policy', () => {
   it('refusals under the score gateway’s policy equal the recorded answers byte for byte', async () => {

@@ -18,7 +18,7 @@ import { mapValues, member, membersOf, withoutFormer } from '../../policy/stored
 import { type Counting, unitNames } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
-import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import type { SettingsStore, StoredDocument, StoreWriteOptions } from '../../store/settings-store.ts'
 import { callOptions } from '../decide/members.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import {
@@ -47,6 +47,8 @@ export interface SettingsInForce<C extends Counting = Counting> {
 
 /** Reads and changes the settings of all subjects. */
 export interface QuotaSettings<C extends Counting = Counting> {
+  /** Returns the settings that this process currently uses. Calls no store. */
+  current(): SettingsInForce<C>
   /** Returns the stored settings, without names that the policy doesn't know. Version 0: the policy's own. */
   get(): Promise<VersionedSettings<C>>
   /** Returns the faults of the stored settings: unknown names, which stay stored, and invalid values. */
@@ -55,12 +57,19 @@ export interface QuotaSettings<C extends Counting = Counting> {
    * Changes the members in the patch (JSON merge patch: objects are merged, `null` removes, lists are replaced). A
    * removed member gets its default, if it has one. Stored members that this policy doesn't know stay.
    *
+   * @param options `ifVersion`: only write if this is the stored version
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
    * version
    */
-  update(patch: DeepPartial<Settings<C, GivenLimit>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
+  update(
+    patch: DeepPartial<Settings<C, GivenLimit>>,
+    options?: StoreWriteOptions & { readonly ifVersion?: number | undefined },
+  ): Promise<SettingsUpdate<C>>
   /** Stores a whole document. You may omit members that have a default. Throws like {@link update}. */
-  replace(settings: SettingsDocument<C>, options?: WriteOptions): Promise<SettingsUpdate<C>>
+  replace(
+    settings: SettingsDocument<C>,
+    options?: StoreWriteOptions & { readonly ifVersion?: number | undefined },
+  ): Promise<SettingsUpdate<C>>
 }
 
 export function settingsAdmin(
@@ -87,10 +96,10 @@ export function settingsAdmin(
   /**
    * Changes the stored settings under the names that the policy knows, completely or not at all.
    *
-   * @param named the members that the administrator wrote
+   * @param namedIn returns the members that the administrator changes
    */
   async function write(
-    named: object,
+    namedIn: (current: Settings) => object,
     change: (current: Settings) => Settings,
     options: WriteOptions,
   ): Promise<SettingsUpdate> {
@@ -100,7 +109,7 @@ export function settingsAdmin(
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
       const plain = plainSettings(policy, settings)
-      return { next: plain, document: kept(policy, stored, current, plain, named) }
+      return { next: plain, document: kept(policy, stored, current, plain, namedIn(current)) }
     })
     const { version, revision, next: settings } = written
     await live.wrote({ document: written.document, version, revision })
@@ -108,15 +117,32 @@ export function settingsAdmin(
   }
 
   return {
+    current: () => ({ settings: live.compiled.settings, adaptiveFactor: live.factorHundredths / 100 }),
     get: async () => fitted((await boxed(store, store.read())).value),
     async faults() {
       const { value: stored } = await boxed(store, store.read())
       return stored === undefined ? [] : fitSettings(policy, hasFactor, stored.document).faults
     },
     update: (patch, options = {}) =>
-      write(patch, (current) => completed(mergePatch(current, patch) as SettingsDocument), options),
-    replace: (settings, options = {}) => write(settings, () => structuredClone(completed(settings)), options),
+      write(
+        () => patch,
+        (current) => completed(mergePatch(current, patch) as SettingsDocument),
+        options,
+      ),
+    replace: (settings, options = {}) =>
+      write(
+        // A whole document also has the numbers that aren't meant to change.
+        ({ limits }) => ({ ...settings, limits: others(settings.limits, limits) }),
+        () => structuredClone(completed(settings)),
+        options,
+      ),
   }
+}
+
+/** Returns the members of an object that differ from those of another. */
+function others(of: unknown, before: object): object {
+  const isOther = ([name, value]: readonly [string, unknown]): boolean => value !== member(before, name)
+  return Object.fromEntries(membersOf(of).filter(isOther))
 }
 
 /**

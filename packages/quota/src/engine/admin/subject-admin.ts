@@ -18,7 +18,7 @@ import { member } from '../../policy/stored.ts'
 import { countedKey } from '../../policy/subject-key.ts'
 import type { Counting } from '../../policy/units.ts'
 import { boxed } from '../../store/quota-store.ts'
-import type { SettingsStore } from '../../store/settings-store.ts'
+import type { SettingsStore, StoreWriteOptions } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar, CalendarAnchor, OwnAnchor } from '../../windows/kinds/calendar.ts'
 import { checkSubjectKey } from '../decide/check.ts'
@@ -57,13 +57,14 @@ export interface QuotaSubjects<C extends Counting = Counting> {
    * so you can write back what {@link get} returned. A first anchor applies immediately, a changed one from the next
    * period.
    *
+   * @param options `ifVersion`: only write if this is the stored version
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
    * version
    */
   set(
     key: SubjectKey<C>,
     settings: SubjectSettingsPatch<C>,
-    options?: WriteOptions,
+    options?: StoreWriteOptions & { readonly ifVersion?: number | undefined },
   ): Promise<VersionedSubjectSettings<C>>
   /**
    * Changes the members in the patch and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
@@ -72,13 +73,13 @@ export interface QuotaSubjects<C extends Counting = Counting> {
   update(
     key: SubjectKey<C>,
     patch: SubjectSettingsPatch<C>,
-    options?: WriteOptions,
+    options?: StoreWriteOptions & { readonly ifVersion?: number | undefined },
   ): Promise<VersionedSubjectSettings<C>>
   /**
    * Removes a subject's settings. An anchor applies until its period ends. The engine remembers it, so the next anchor
    * counts as changed, not as first.
    */
-  remove(key: SubjectKey<C>, options?: WriteOptions): Promise<void>
+  remove(key: SubjectKey<C>, options?: StoreWriteOptions & { readonly ifVersion?: number | undefined }): Promise<void>
 }
 
 /** Dependencies of the subject settings. */

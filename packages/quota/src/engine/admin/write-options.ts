@@ -8,14 +8,9 @@ import { type Answer, boxed } from '../../store/quota-store.ts'
 import type { StoredDocument, StoreWriteOptions, WriteReply } from '../../store/settings-store.ts'
 import { MAX_WRITES } from '../decide/store-call.ts'
 
-/** Options of a write. */
-export interface WriteOptions {
-  /** Only write if this is the stored version. Absent: any. */
+/** Options of a write. Public signatures write them out. */
+export interface WriteOptions extends StoreWriteOptions {
   readonly ifVersion?: number | undefined
-  /** Only write if this is the stored revision. Revisions differ even after a store has lost its data. */
-  readonly ifRevision?: string | undefined
-  /** Who makes the change, for stores with an audit trail. */
-  readonly by?: string | undefined
 }
 
 export const WRITE_OPTIONS: readonly (keyof WriteOptions)[] = ['ifVersion', 'ifRevision', 'by']

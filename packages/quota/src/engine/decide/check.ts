@@ -26,7 +26,7 @@ import {
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { StoreAbilities } from '../../store/quota-store.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
-import type { QuotaRequest, ReserveRequest, StatusOptions } from '../requests.ts'
+import type { QuotaRequest, ReserveRequest } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings, RequestTerms } from '../settings/compiled-settings.ts'
 import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
 import { unsupported } from './unsupported.ts'
@@ -145,7 +145,10 @@ export class RequestCheck {
   }
 
   /** Returns the subject that counts, its plan and its limits. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
-  status(given: unknown, options: StatusOptions | undefined): RequestTerms & { readonly subject: Subject } {
+  status(
+    given: unknown,
+    options: Pick<QuotaRequest, 'plan' | 'limits'> | undefined,
+  ): RequestTerms & { readonly subject: Subject } {
     const subject = this.subject(given)
     const { plan, limits } = callOptions('status()', options, ['plan', 'limits'])
     if (plan !== undefined) checkPlan(plan)
