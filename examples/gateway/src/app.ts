@@ -8,6 +8,7 @@ import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
 import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
+import { TokenUses } from './credentials/token-uses.ts'
 import { Tokens } from './credentials/tokens.ts'
 import { openDatabase } from './db/connect.ts'
 import { changesPool } from './db/postgres.ts'
@@ -28,6 +29,7 @@ import { forgetRatingDays } from './sync/rating-days.ts'
 import { forgetSnapshots } from './sync/snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
 import { UploadService } from './uploads/upload-service.ts'
+import { ErrorCounts } from './usage/error-counts.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -90,7 +92,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
   const users = new UserRepository(db, clock, readerOf(db))
   const audit = new AuditLog(db, clock)
-  const tokens = new Tokens(db, clock, audit, readerOf(db))
+  const tokenUses = new TokenUses(db, clock)
+  const tokens = new Tokens({ db, clock, audit, reader: readerOf(db), uses: tokenUses })
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(db, charts, clock)
@@ -106,6 +109,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
+  const errors = new ErrorCounts(db, clock)
   const metrics = gatewayMetrics(quota, usage.recorder)
   const uploads = new UploadService({ db, clock, logger, quota, recorder: usage.recorder })
   const overview = new Overview({ quota, clock, ...adaptive })
@@ -121,6 +125,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     adaptive,
     metrics,
     usage,
+    errors,
     overview,
     live,
     uploads,
@@ -155,6 +160,8 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
+      errors.chore,
+      tokenUses.chore,
       uploads.chore,
       live.chore,
     ],
@@ -177,6 +184,8 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
         'leaving the counters': () => counters.close(),
         'saving how requests ended': () => adaptive.close(),
         'saving who used what': () => usage.recorder.close(),
+        'saving counts of errors': () => errors.flush(),
+        'saving uses of tokens': () => tokenUses.flush(),
         'leaving the channel of changes': () => changes?.end(),
         'closing the database': () => db.destroy(),
       })

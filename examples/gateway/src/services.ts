@@ -35,7 +35,7 @@ import { holdRoutes } from './quota/hold-routes.ts'
 import { meteredRoutes } from './quota/metered.ts'
 import type { GatewayQuota } from './quota/policy.ts'
 import { shownInAudit } from './quota/settings.ts'
-import { statusRoutes } from './quota/status-routes.ts'
+import { statusRoutes, tightestOf } from './quota/status-routes.ts'
 import { referencePages } from './reference/reference-pages.ts'
 import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
@@ -46,6 +46,7 @@ import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { uploadRoutes, upsertInParts } from './uploads/routes.ts'
 import type { UploadService } from './uploads/upload-service.ts'
+import { type ErrorCounts, errorRoutes } from './usage/error-counts.ts'
 import { ownUsageRoutes } from './usage/own-usage-routes.ts'
 import { refusalRoutes } from './usage/refusals.ts'
 import type { UsageRecorder } from './usage/usage-recorder.ts'
@@ -65,6 +66,7 @@ export interface Parts {
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
+  readonly errors: ErrorCounts
   readonly overview: Overview
   readonly live: LiveOverview
   readonly uploads: UploadService
@@ -102,11 +104,12 @@ export function gatewayService(deps: Parts): RequestListener {
         ...adaptiveRoutes({ ...adaptive, quota, clock }),
         ...refusalRoutes({ ...usage, clock }),
         ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+        ...errorRoutes(deps.errors, clock),
         ...overviewRoutes(overview, deps.live),
         ...metricsRoutes(metrics.registry),
       ],
     ),
-    observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), metrics.observe],
+    observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), deps.errors.observe, metrics.observe],
     pages: [frontPage('gateway', deps.addresses), referencePages(deps.addresses), consolePages()],
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
@@ -141,6 +144,7 @@ function administrationRoutes(deps: Parts): Route[] {
     ...holdRoutes(deps),
     ...adminUserRoutes(
       new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => forgetQuota(deps.quota, id, by) }),
+      { flush: () => deps.usage.recorder.flush(), tightestOf: (id) => tightestOf(deps.quota, id) },
     ),
     ...tokenRoutes(tokens, users),
     ...credentialRoutes(tokens),

@@ -29,7 +29,7 @@ async function tools(databaseUrl: string): Promise<Tools> {
     audit,
     users: new UserRepository(db, clock),
     admin: new AdminUsers({ db, clock, audit }),
-    tokens: new Tokens(db, clock, audit),
+    tokens: new Tokens({ db, clock, audit }),
   }
 }
 
@@ -72,6 +72,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
         user_id: 'x',
         hash: `h${index}`,
         label: '',
+        last_four: '',
         created_at: START,
       }
     })
@@ -80,7 +81,10 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
     expect(await outcomes(issue)).toEqual(['conflict', 'conflict', 'done', 'done'])
     const add = Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).admin.changeBalance('x', { add: 1 }, 'x'))
     await Promise.all(add)
-    expect((await a.admin.list({ text: 'X', after: undefined, limit: 9 }))[0]).toMatchObject({ id: 'x', balance: 20 })
+    expect((await a.admin.list({ text: 'X', order: 'id', after: undefined, limit: 9 }))[0]).toMatchObject({
+      id: 'x',
+      balance: 20,
+    })
   })
 
   it('audit numbers have no gap and follow the order of commits', async () => {

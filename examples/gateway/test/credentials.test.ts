@@ -31,7 +31,7 @@ async function open(dataDir = tempDir()): Promise<{ db: Db; credentials: Tokens 
   const db = await openDatabase({ databaseUrl: undefined, dataDir })
   onTestFinished(() => db.destroy())
   const clock = manualClock(START)
-  return { db, credentials: new Tokens(db, clock, new AuditLog(db, clock)) }
+  return { db, credentials: new Tokens({ db, clock, audit: new AuditLog(db, clock) }) }
 }
 
 describe('service credentials', () => {
@@ -58,7 +58,7 @@ describe('service credentials', () => {
 
   it('a credential of another kind doesn’t work, even if the table says so', async () => {
     const { db, credentials } = await open()
-    const row = { user_id: null, label: 'x', created_at: START }
+    const row = { user_id: null, label: 'x', last_four: '', created_at: START }
     for (const [index, credential] of ['gw_0123456789', 'mk_0123456789'].entries()) {
       const hash = tokenHash(credential)
       await db
@@ -104,7 +104,9 @@ describe.each([
     expect(issued.body.token).toMatch(form)
     const { id, token } = issued.body
     const list = await call('GET', path)
-    expect(list.body.items).toContainEqual({ id, name: 'nightly', createdAt: new Date(START).toISOString() })
+    const createdAt = new Date(START).toISOString()
+    const shown = { lastFour: token.slice(-4), createdAt, lastUsedAt: null, expiresAt: null }
+    expect(list.body.items).toContainEqual({ id, name: 'nightly', ...shown })
     expect(JSON.stringify([list.body, databaseOf(gateway.dataDir)])).not.toContain(token)
     expect((await call('DELETE', `${path}/${id}`)).status).toBe(204)
     expect((await call('DELETE', `${path}/${id}`)).status).toBe(404)
@@ -187,7 +189,7 @@ describe('identifying callers', () => {
     const { db } = await open()
     const clock = manualClock(START)
     const users = new UserRepository(db, clock, readerOf(db))
-    const credentials = new Tokens(db, clock, new AuditLog(db, clock), readerOf(db))
+    const credentials = new Tokens({ db, clock, audit: new AuditLog(db, clock), reader: readerOf(db) })
     await users.findOrCreate('erin')
     await credentials.add({ userId: 'erin' }, 'gw_right', '')
     const { token } = await credentials.issue(SYNC, 'nightly', 'admin')
@@ -222,8 +224,9 @@ describe('user tokens', () => {
     const { items } = (await call('GET', TOKENS)).body
     const createdAt = new Date(START).toISOString()
     expect(items).toHaveLength(2)
-    expect(items).toContainEqual({ id, label: 'phone 电话', createdAt })
-    expect(items).toContainEqual({ id: second.id, label: '', createdAt })
+    const shown = { createdAt, lastUsedAt: null, expiresAt: null }
+    expect(items).toContainEqual({ id, label: 'phone 电话', lastFour: token.slice(-4), ...shown })
+    expect(items).toContainEqual({ id: second.id, label: '', lastFour: second.token.slice(-4), ...shown })
     expect(JSON.stringify([items, databaseOf(gateway.dataDir)])).not.toContain(token)
     expect((await call('DELETE', `/admin/users/demo/tokens/${id}`)).status).toBe(404)
     expect((await call('DELETE', `${TOKENS}/${id}`)).status).toBe(204)

@@ -95,7 +95,14 @@ describe('the gateway’s OpenAPI document', () => {
       env: { LXNS_BASE_URL: 'http://127.0.0.1:9', FISH_BASE_URL: 'http://127.0.0.1:9' },
     })
     const results: unknown[] = []
-    // The one example that names something which nobody can know.
+    // Two kinds of examples name something which nobody can know: a session, and an issued credential.
+    const issuedPath = async (path: string): Promise<string> => {
+      const [issuing = '', isRotation] = path.split(/\/\{\w+\}(\/rotate)$/)
+      if (isRotation === undefined) return path
+      const body = issuing.includes('users') ? { label: 'x' } : { name: 'x' }
+      const issued = await send('POST', issuing.replace('{id}', 'demo'), { token: ADMIN_TOKEN, body })
+      return `${issuing}/${issued.body.id}/rotate`
+    }
     const session = await send('POST', '/v1/upsert/session', { body: {} })
     const begun = { sessionId: session.body.businessData.sessionId }
     for (const { path, method, requestBody } of operations) {
@@ -105,7 +112,7 @@ describe('the gateway’s OpenAPI document', () => {
       const enough = { overrides: { write: { '1h': 1_000, '5h': 1_000, '1d': 1_000 } } }
       await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: enough })
       const headers: Record<string, string> = path === '/admin/quota/settings' ? { 'If-Match': '*' } : {}
-      const { status, body } = await send(method, path.replaceAll(/\{\w+\}/g, 'demo'), {
+      const { status, body } = await send(method, (await issuedPath(path)).replaceAll(/\{\w+\}/g, 'demo'), {
         token,
         headers,
         body: path === '/v1/upsert/check' ? begun : example,

@@ -107,7 +107,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       const db = await (await open()).connect()
       const clock = manualClock(START)
       const users = new UserRepository(db, clock)
-      const tokens = new Tokens(db, clock, new AuditLog(db, clock))
+      const tokens = new Tokens({ db, clock, audit: new AuditLog(db, clock) })
       const ann = { id: 'ann', name: 'Ann “音”', role: 'admin', disabled: false } as const
       expect([await users.create(ann), await users.create({ ...ann, name: 'no' })]).toEqual([true, false])
       expect(await users.find('ann')).toEqual(ann)

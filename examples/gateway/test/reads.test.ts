@@ -1,6 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { beijingDay } from '../src/beijing-day.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
 import { UsageRecords } from '../src/usage/usage-records.ts'
@@ -59,10 +60,11 @@ const RECORD = {
 describe.each(KINDS)('reads %s', (_, isOn, open, explain) => {
   it.runIf(isOn)('a search for users and a flush of usage don’t read all users', async () => {
     const db = await withUsers(open)
-    const search = { after: undefined, limit: 51 }
+    const search = { order: 'id', after: undefined, limit: 51 } as const
+    const today = beijingDay(START)
     const searching = await plansOf(db, explain, async (recorded) => {
-      expect(await listUsers(recorded, { ...search, text: 'nobody' })).toEqual([])
-      const found = await listUsers(recorded, { ...search, text: 'PLAYER 1999' })
+      expect(await listUsers(recorded, { ...search, text: 'nobody' }, today)).toEqual([])
+      const found = await listUsers(recorded, { ...search, text: 'PLAYER 1999' }, today)
       expect(found.map(({ id }) => id)).toEqual(['user-1999', ...Array.from({ length: 10 }, (_, n) => `user-1999${n}`)])
     })
     const usage = await plansOf(db, explain, (recorded) => {

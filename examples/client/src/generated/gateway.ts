@@ -693,7 +693,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Users by id
+         * Users and their usage
          * @description Pass a page's `nextCursor` as the `cursor` of the next page.
          *
          *     Free.
@@ -791,6 +791,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/{id}/tokens/{tokenId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a token by a new one, which is only shown this time
+         * @description The new one has the same name. The former one stays valid for the grace.
+         *
+         *     Free.
+         */
+        post: operations["rotateToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/users/{id}/tokens/{tokenId}": {
         parameters: {
             query?: never;
@@ -841,6 +863,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/bots/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a bot's token by a new one, which is only shown this time
+         * @description The new one has the same name. The former one stays valid for the grace.
+         *
+         *     Free.
+         */
+        post: operations["rotateBot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/bots/{id}": {
         parameters: {
             query?: never;
@@ -885,6 +929,28 @@ export interface paths {
          *     Free.
          */
         post: operations["issueChartKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/chart-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a chart key by a new one, which is only shown this time
+         * @description The new one has the same name. The former one stays valid for the grace.
+         *
+         *     Free.
+         */
+        post: operations["rotateChartKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -993,6 +1059,28 @@ export interface paths {
          *     Free.
          */
         get: operations["failureRate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/usage/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Server errors by operation and status
+         * @description Errors with status 0, or 500 and above, in half hours (UTC) that begin in the range, of the last 7 days. The most frequent first.
+         *
+         *     Free.
+         */
+        get: operations["serverErrors"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1391,11 +1479,32 @@ export interface components {
         IssueTokenBody: {
             label?: string;
         };
+        RotateTokenBody: {
+            /**
+             * @description How long the former token stays valid.
+             * @default 86400
+             */
+            graceSeconds?: number;
+        };
         IssueBotBody: {
             name: string;
         };
+        RotateBotBody: {
+            /**
+             * @description How long the former token stays valid.
+             * @default 86400
+             */
+            graceSeconds?: number;
+        };
         IssueChartKeyBody: {
             name: string;
+        };
+        RotateChartKeyBody: {
+            /**
+             * @description How long the former token stays valid.
+             * @default 86400
+             */
+            graceSeconds?: number;
         };
         HealthAnswer: {
             /** @constant */
@@ -2182,8 +2291,22 @@ export interface components {
                 balance: number;
                 /** Format: date-time */
                 createdAt: string;
+                /** @description Tokens charged since midnight in Beijing. */
+                tokensToday: number;
+                /** @description Requests that a limit refused since midnight in Beijing. */
+                refusalsToday: number;
+                /** @description The last metered request; `null`: none within a month. */
+                lastSeenAt: string | null;
+                /** @description The personal limit with the largest share used; `null`: the counters are unavailable. */
+                tightest: {
+                    name: string;
+                    limit: number;
+                    used: number;
+                } | null;
             }[];
             nextCursor: string | null;
+            /** @description How many users the search finds. */
+            total: number;
         };
         FindUserAnswer: {
             id: string;
@@ -2221,37 +2344,73 @@ export interface components {
             items: {
                 id: string;
                 label: string;
+                /** @description The last four characters; empty for a short one. */
+                lastFour: string;
                 /** Format: date-time */
                 createdAt: string;
+                /** @description Up to ten minutes late; `null`: never. */
+                lastUsedAt: string | null;
+                /** @description Set when it was rotated; `null`: never. */
+                expiresAt: string | null;
             }[];
         };
         IssueTokenAnswer: {
             id: string;
             token: string;
         };
+        RotateTokenAnswer: {
+            id: string;
+            token: string;
+            /** Format: date-time */
+            formerExpiresAt: string;
+        };
         ListBotsAnswer: {
             items: {
                 id: string;
                 name: string;
+                /** @description The last four characters; empty for a short one. */
+                lastFour: string;
                 /** Format: date-time */
                 createdAt: string;
+                /** @description Up to ten minutes late; `null`: never. */
+                lastUsedAt: string | null;
+                /** @description Set when it was rotated; `null`: never. */
+                expiresAt: string | null;
             }[];
         };
         IssueBotAnswer: {
             id: string;
             token: string;
         };
+        RotateBotAnswer: {
+            id: string;
+            token: string;
+            /** Format: date-time */
+            formerExpiresAt: string;
+        };
         ListChartKeysAnswer: {
             items: {
                 id: string;
                 name: string;
+                /** @description The last four characters; empty for a short one. */
+                lastFour: string;
                 /** Format: date-time */
                 createdAt: string;
+                /** @description Up to ten minutes late; `null`: never. */
+                lastUsedAt: string | null;
+                /** @description Set when it was rotated; `null`: never. */
+                expiresAt: string | null;
             }[];
         };
         IssueChartKeyAnswer: {
             id: string;
             token: string;
+        };
+        RotateChartKeyAnswer: {
+            id: string;
+            token: string;
+            /** Format: date-time */
+            formerExpiresAt: string;
         };
         ListAuditAnswer: {
             items: {
@@ -2261,7 +2420,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.rotate" | "token.revoke" | "bot.issue" | "bot.rotate" | "bot.revoke" | "chart-key.issue" | "chart-key.rotate" | "chart-key.revoke";
                 /** @description The id of what was changed; `null`: the settings of all users. */
                 subject: string | null;
                 before: {
@@ -2272,6 +2431,8 @@ export interface components {
                 } | null;
             }[];
             nextCursor: string | null;
+            /** @description How many entries the filters let through. */
+            total: number;
         };
         AdaptiveFactorAnswer: {
             /** @enum {string} */
@@ -2446,6 +2607,17 @@ export interface components {
                 /** @description (businessFail + serverError) / calls; 0 without calls */
                 failureRate: number;
             };
+        };
+        ServerErrorsAnswer: {
+            items: {
+                /** @description Method and path of the route. */
+                operation: string;
+                /** @description 0: the request could not be forwarded. */
+                httpStatus: number;
+                count: number;
+                /** Format: date-time */
+                lastAt: string;
+            }[];
         };
         Overview: {
             /** Format: date-time */
@@ -4274,7 +4446,9 @@ export interface operations {
             query?: {
                 /** @description The beginning of an id or a name, in any case, or a score sync account. */
                 query?: string;
-                /** @description `nextCursor` of the previous page. */
+                /** @description By id, or highest first by today's `tokens` or `refusals` (Beijing time), or by `lastSeen`. */
+                sort?: "id" | "tokens" | "refusals" | "lastSeen";
+                /** @description `nextCursor` of the previous page, with the same `sort`. */
                 cursor?: string;
                 /** @description The largest number of entries on the page. */
                 limit?: number;
@@ -4548,6 +4722,51 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
+    rotateToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A user's id. */
+                id: string;
+                /** @description The token's id, not the token itself. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "graceSeconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateTokenBody"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateTokenAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
     revokeToken: {
         parameters: {
             query?: never;
@@ -4636,6 +4855,49 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    rotateBot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credential's id, not the credential itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "graceSeconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateBotBody"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateBotAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4738,6 +5000,49 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
+    rotateChartKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credential's id, not the credential itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "graceSeconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateChartKeyBody"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateChartKeyAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
     revokeChartKey: {
         parameters: {
             query?: never;
@@ -4775,7 +5080,11 @@ export interface operations {
                 /** @description The largest number of entries on the page. */
                 limit?: number;
                 /** @description Only entries of this kind. */
-                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.rotate" | "token.revoke" | "bot.issue" | "bot.rotate" | "bot.revoke" | "chart-key.issue" | "chart-key.rotate" | "chart-key.revoke";
+                /** @description Only entries of this user, or of the `command line`. */
+                by?: string;
+                /** @description Only entries about this id. */
+                subject?: string;
             };
             header?: never;
             path?: never;
@@ -4879,6 +5188,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FailureRateAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    serverErrors: {
+        parameters: {
+            query?: {
+                /** @description Default: a week ago. */
+                since?: string;
+                /** @description Default: now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerErrorsAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

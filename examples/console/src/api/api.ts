@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 
 type Schemas = components['schemas']
 export type UserPage = Schemas['ListUsersAnswer']
-export type User = UserPage['items'][number]
+export type User = Schemas['FindUserAnswer']
 export type UserChange = Schemas['PutUserBody']
 export type Adaptive = Schemas['AdaptiveFactorAnswer']
 export type Move = Adaptive['history'][number]

@@ -28,10 +28,13 @@ const AUDIT_ACTIONS = [
   'user.delete',
   'balance.change',
   'token.issue',
+  'token.rotate',
   'token.revoke',
   'bot.issue',
+  'bot.rotate',
   'bot.revoke',
   'chart-key.issue',
+  'chart-key.rotate',
   'chart-key.revoke',
 ] as const
 
@@ -47,6 +50,13 @@ export interface Audited {
   readonly db: Transaction<Tables>
   /** Records an action with the transaction. */
   note(deed: Deed): void
+}
+
+/** Which entries are wanted. Absent: any. */
+export interface AuditFilter {
+  readonly action?: AuditAction | undefined
+  readonly by?: Doer | undefined
+  readonly subject?: string | undefined
 }
 
 /** Actions of administrators, in the order of their commits. */
@@ -81,13 +91,29 @@ export class AuditLog {
   /**
    * The newest entries, or the newest before a given one. Numbers follow the order of commits: consecutive pages skip
    * and repeat nothing, even while others write.
-   *
-   * @param action absent: every kind
    */
-  async page(before: number | undefined, limit: number, action?: AuditAction): Promise<Selectable<AuditEntryTable>[]> {
-    const everything = this.#db.selectFrom('audit_entries').selectAll().orderBy('seq', 'desc').limit(limit)
-    const newestFirst = action === undefined ? everything : everything.where('action', '=', action)
+  async page(
+    before: number | undefined,
+    limit: number,
+    filter: AuditFilter = {},
+  ): Promise<Selectable<AuditEntryTable>[]> {
+    const newestFirst = this.#entries(filter).selectAll().orderBy('seq', 'desc').limit(limit)
     return (before === undefined ? newestFirst : newestFirst.where('seq', '<', before)).execute()
+  }
+
+  /** How many entries there are. */
+  async count(filter: AuditFilter): Promise<number> {
+    const { count } = await this.#entries(filter)
+      .select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  #entries(filter: AuditFilter) {
+    return (['action', 'by', 'subject'] as const).reduce((entries, column) => {
+      const wanted = filter[column]
+      return wanted === undefined ? entries : entries.where(column, '=', wanted)
+    }, this.#db.selectFrom('audit_entries'))
   }
 }
 
@@ -125,6 +151,8 @@ function textOf(document: object | null): string | null {
   return document === null ? null : JSON.stringify(document)
 }
 
+const idText = z.string().regex(/^[ -~]{1,128}$/, 'expected an id')
+
 const query = strictObject({
   cursor: z
     .string()
@@ -137,6 +165,8 @@ const query = strictObject({
     .enum(AUDIT_ACTIONS, { error: `expected one of ${AUDIT_ACTIONS.join(', ')}` })
     .optional()
     .describe('Only entries of this kind.'),
+  by: idText.optional().describe('Only entries of this user, or of the `command line`.'),
+  subject: idText.optional().describe('Only entries about this id.'),
 })
 
 const document = z.record(z.string(), z.unknown()).nullable()
@@ -169,11 +199,11 @@ export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
       },
       access: 'admin',
       query,
-      answer: pageOf(entry),
-      async handle({ query: { cursor, limit, action } }) {
-        const entries = await audit.page(cursor, limit + 1, action)
+      answer: pageOf(entry).extend({ total: z.int().describe('How many entries the filters let through.') }),
+      async handle({ query: { cursor, limit, ...filter } }) {
+        const [entries, total] = await Promise.all([audit.page(cursor, limit + 1, filter), audit.count(filter)])
         const { items, nextCursor } = toPage(entries, limit, ({ seq }) => String(seq))
-        return { body: { items: items.map((entry) => toEntry(entry, shown)), nextCursor } }
+        return { body: { items: items.map((entry) => toEntry(entry, shown)), nextCursor, total } }
       },
     }),
   ]

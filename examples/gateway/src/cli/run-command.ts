@@ -88,7 +88,7 @@ async function withTools(
     return await use({
       users: new UserRepository(db, clock),
       admin: new AdminUsers({ db, clock, audit }),
-      tokens: new Tokens(db, clock, audit),
+      tokens: new Tokens({ db, clock, audit }),
       charts: new ChartRepository(db),
       progress,
     })

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { HttpError, strictObject } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 import { nameSchema, userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { DEMO_LABEL, type Service, type Tokens } from './tokens.ts'
+import { rotationRoute } from './rotation.ts'
+import { DEMO_LABEL, type Service, type ShownToken, type Tokens } from './tokens.ts'
 
 const PATH = '/admin/users/:id/tokens'
 
@@ -12,9 +14,25 @@ const issueBody = strictObject({
   label: nameSchema.refine((label) => label !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's tokens`).optional(),
 })
 
-const listAnswer = z.object({
-  items: z.array(z.object({ id: z.string(), label: z.string(), createdAt: z.iso.datetime() })),
-})
+/** What lists show of every token, beside its id and name. */
+const shown = {
+  lastFour: z.string().describe('The last four characters; empty for a short one.'),
+  createdAt: isoInstant,
+  lastUsedAt: isoInstant.nullable().describe('Up to ten minutes late; `null`: never.'),
+  expiresAt: isoInstant.nullable().describe('Set when it was rotated; `null`: never.'),
+}
+
+const listAnswer = z.object({ items: z.array(z.object({ id: z.string(), label: z.string(), ...shown })) })
+
+function toListed({ createdAt, lastUsedAt, expiresAt, ...rest }: ShownToken): z.output<typeof listAnswer>['items'][0] {
+  const textOf = (at: number | null): string | null => (at === null ? null : instantText(at))
+  return {
+    ...rest,
+    createdAt: instantText(createdAt),
+    lastUsedAt: textOf(lastUsedAt),
+    expiresAt: textOf(expiresAt),
+  }
+}
 
 /** Any text. An id that isn't valid isn't found, like any unknown one. */
 const anyId = z.string().meta({ description: "A user's id.", example: 'demo' })
@@ -38,10 +56,7 @@ export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
       answer: listAnswer,
       async handle({ params: { id } }) {
         await users.require(id)
-        const items = (await tokens.list({ userId: id })).map((token) => {
-          return { ...token, createdAt: new Date(token.createdAt).toISOString() }
-        })
-        return { body: { items } }
+        return { body: { items: (await tokens.list({ userId: id })).map(toListed) } }
       },
     }),
     route({
@@ -64,6 +79,13 @@ export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
         const { id, token } = await tokens.issue({ userId: params.id }, label, user.id)
         return { status: 201, body: { id, token } }
       },
+    }),
+    rotationRoute(tokens, {
+      path: `${PATH}/:tokenId/rotate`,
+      params: z.object({ id: anyId, tokenId }),
+      id: 'rotateToken',
+      one: 'a token',
+      of: ({ id, tokenId }) => [tokenId, { userId: id }],
     }),
     route({
       method: 'delete',
@@ -92,9 +114,8 @@ const serviceBody = strictObject({
   name: nameSchema.refine((name) => name !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's credential`),
 })
 
-const serviceAnswer = z.object({
-  items: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.iso.datetime() })),
-})
+const serviceAnswer = z.object({ items: z.array(z.object({ id: z.string(), name: z.string(), ...shown })) })
+const credentialId = z.object({ id: z.string().describe("The credential's id, not the credential itself.") })
 
 interface Words {
   /** In names of operations: `listBots`, `issueBot`. */
@@ -130,10 +151,8 @@ function routesOf(tokens: Tokens, service: Service, path: string, words: Words):
       access: 'admin',
       answer: serviceAnswer,
       async handle() {
-        const items = (await tokens.list({ service })).map(({ id, label: name, createdAt }) => {
-          return { id, name, createdAt: new Date(createdAt).toISOString() }
-        })
-        return { body: { items } }
+        const listed = (await tokens.list({ service })).map(toListed)
+        return { body: { items: listed.map(({ label: name, ...rest }) => ({ name, ...rest })) } }
       },
     }),
     route({
@@ -155,6 +174,13 @@ function routesOf(tokens: Tokens, service: Service, path: string, words: Words):
         return { status: 201, body: await tokens.issue({ service }, name, user.id) }
       },
     }),
+    rotationRoute(tokens, {
+      path: `${path}/:id/rotate`,
+      params: credentialId,
+      id: `rotate${words.id}`,
+      one: words.one,
+      of: ({ id }) => [id, { service }],
+    }),
     route({
       method: 'delete',
       path: `${path}/:id`,
@@ -166,7 +192,7 @@ function routesOf(tokens: Tokens, service: Service, path: string, words: Words):
         errors: ['not_found'],
       },
       access: 'admin',
-      params: z.object({ id: z.string().describe("The credential's id, not the credential itself.") }),
+      params: credentialId,
       answer: z.undefined(),
       async handle({ params: { id }, user }) {
         const isRevoked = await tokens.revoke(id, user.id, { service })

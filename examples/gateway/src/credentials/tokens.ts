@@ -6,6 +6,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { Holder, StoredUser } from '../http/request-context.ts'
 import { userIdSchema } from '../users/user.ts'
 import { UserRepository } from '../users/user-repository.ts'
+import type { TokenUses } from './token-uses.ts'
 
 /** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */
 export type Service = 'sync' | 'charts'
@@ -39,6 +40,14 @@ export function isGatewayToken(credential: string): boolean {
   return credential.startsWith(PREFIXES.gateway)
 }
 
+/** A shorter token isn't random enough to show a part of it. */
+const LEAST_SHOWN_OF = 16
+
+/** The end of a token, for people who have several. */
+function lastFour(token: string): string {
+  return token.length < LEAST_SHOWN_OF ? '' : token.slice(-4)
+}
+
 /** Bots' tokens may be configured in any form that no other token has. */
 function hasFormOf(kind: Kind, token: string): boolean {
   if (kind !== 'sync') return token.startsWith(PREFIXES[kind])
@@ -53,8 +62,30 @@ export interface ShownToken {
   readonly id: string
   /** For people only: no lookup uses it. */
   readonly label: string
+  /** Empty for a short token. */
+  readonly lastFour: string
   /** Epoch milliseconds. */
   readonly createdAt: number
+  /** Up to ten minutes late; `null`: never. */
+  readonly lastUsedAt: number | null
+  /** Set when it was rotated; `null`: never. */
+  readonly expiresAt: number | null
+}
+
+/** A new token, which is only shown this time. */
+export interface NewToken {
+  readonly id: string
+  readonly token: string
+}
+
+interface TokensOptions {
+  readonly db: Db
+  readonly clock: Clock
+  readonly audit: AuditLog
+  /** A connection for lookups of callers that don't wait for writes. Default: `db`. */
+  readonly reader?: Db
+  /** Absent: uses aren't recorded. */
+  readonly uses?: TokenUses
 }
 
 /** Tokens of users, bots and the chart preview. Each works at one service; the others reject it. */
@@ -63,13 +94,14 @@ export class Tokens {
   readonly #clock: Clock
   readonly #audit: AuditLog
   readonly #reader: Db
+  readonly #uses: TokenUses | undefined
 
-  /** @param reader a connection for lookups of callers that don't wait for writes */
-  constructor(db: Db, clock: Clock, audit: AuditLog, reader: Db = db) {
+  constructor({ db, clock, audit, reader = db, uses }: TokensOptions) {
     this.#db = db
     this.#clock = clock
     this.#audit = audit
     this.#reader = reader
+    this.#uses = uses
   }
 
   /** The owner of a gateway token; `undefined` if it isn't valid. */
@@ -84,10 +116,11 @@ export class Tokens {
     return found && { id: found.id, name: found.label }
   }
 
-  /** Oldest first. */
+  /** Valid tokens, oldest first. */
   async list(owner: Owner): Promise<ShownToken[]> {
     return this.#of(owner)
-      .select(['id', 'label', 'created_at as createdAt'])
+      .select(['id', 'label', 'last_four as lastFour', 'created_at as createdAt'])
+      .select(['last_used_at as lastUsedAt', 'expires_at as expiresAt'])
       .orderBy('created_at')
       .orderBy('id')
       .execute()
@@ -98,7 +131,7 @@ export class Tokens {
    *
    * @throws {HttpError} `conflict` if the owner has the maximum number
    */
-  async issue(owner: Owner, label: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
+  async issue(owner: Owner, label: string, by: Doer): Promise<NewToken> {
     const kind = kindOf(owner)
     const token = newToken(kind)
     return this.#audit.change(by, async (audited) => {
@@ -116,9 +149,41 @@ export class Tokens {
     })
   }
 
+  /**
+   * Issues a token with the label of another, which expires after the grace.
+   *
+   * @returns `undefined` if the owner has no such token
+   * @throws {HttpError} `conflict` for a token that was rotated before, or belongs to the demo
+   */
+  async rotate(
+    id: string,
+    owner: Owner,
+    { graceMs, by }: { readonly graceMs: number; readonly by: Doer },
+  ): Promise<(NewToken & { readonly formerExpiresAt: number }) | undefined> {
+    if (!isStorable(id, owner)) return undefined
+    const kind = kindOf(owner)
+    const token = newToken(kind)
+    return this.#audit.change(by, async ({ db, note }) => {
+      const of = this.#of(owner, db).where('id', '=', id)
+      const former = await of.select(['label', 'expires_at as expiresAt']).executeTakeFirst()
+      if (former === undefined) return undefined
+      const { label, expiresAt } = former
+      if (label === DEMO_LABEL) throw new HttpError('conflict', 'This token belongs to the demo, which replaces it.')
+      if (expiresAt !== null) throw new HttpError('conflict', 'This token was rotated already.')
+      const formerExpiresAt = this.#clock.now() + graceMs
+      await db.updateTable('tokens').set({ expires_at: formerExpiresAt }).where('id', '=', id).execute()
+      const newId = await this.add(owner, token, label, db)
+      const named = 'userId' in owner ? { label } : { name: label }
+      const after = { id: newId, ...named, formerExpiresAt: new Date(formerExpiresAt).toISOString() }
+      note({ action: `${NAMES[kind]}.rotate`, ...deedOf(owner, id, label, 'before'), after })
+      return { id: newId, token, formerExpiresAt }
+    })
+  }
+
   /** Stores a token of an owner. One that is stored already gets this owner. @returns its id */
   async add(owner: Owner, token: string, label: string, db: Db = this.#db): Promise<string> {
-    const values = { service: kindOf(owner), user_id: 'userId' in owner ? owner.userId : null, label }
+    const user_id = 'userId' in owner ? owner.userId : null
+    const values = { service: kindOf(owner), user_id, label, last_four: lastFour(token), expires_at: null }
     const { id } = await db
       .insertInto('tokens')
       .values({ id: randomUUID(), hash: tokenHash(token), created_at: this.#clock.now(), ...values })
@@ -135,12 +200,14 @@ export class Tokens {
    * @returns whether it existed
    */
   async revoke(id: string, by: Doer, owner?: Owner): Promise<boolean> {
-    const userId = owner !== undefined && 'userId' in owner ? owner.userId : id
-    if (![id, userId].every((text) => userIdSchema.safeParse(text).success)) return false
+    if (!isStorable(id, owner)) return false
     const kind = owner === undefined ? 'gateway' : kindOf(owner)
     return this.#audit.change(by, async ({ db, note }) => {
       const found = db.deleteFrom('tokens').where('id', '=', id).where('service', '=', kind)
-      const removed = await (owner !== undefined && 'userId' in owner ? found.where('user_id', '=', userId) : found)
+      const removed = await (owner !== undefined && 'userId' in owner
+        ? found.where('user_id', '=', owner.userId)
+        : found
+      )
         .returning(['user_id', 'label'])
         .executeTakeFirst()
       if (removed === undefined) return false
@@ -166,15 +233,23 @@ export class Tokens {
     const row = await this.#reader
       .selectFrom('tokens')
       .leftJoin('users', 'users.id', 'tokens.user_id')
-      .select(['tokens.id', 'label', 'hash', 'users.id as userId', 'name', 'role', 'disabled'])
+      .select(['tokens.id', 'label', 'hash', 'last_used_at', 'expires_at'])
+      .select(['users.id as userId', 'name', 'role', 'disabled'])
       .where('service', '=', kind)
       .where('hash', '=', hash)
       .executeTakeFirst()
-    return row !== undefined && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
+    if (row.expires_at !== null && row.expires_at <= this.#clock.now()) return undefined
+    this.#uses?.record(row.id, row.last_used_at)
+    return row
   }
 
+  /** Those that have not expired. */
   #of(owner: Owner, db: Db = this.#db) {
-    const tokens = db.selectFrom('tokens').where('service', '=', kindOf(owner))
+    const tokens = db
+      .selectFrom('tokens')
+      .where('service', '=', kindOf(owner))
+      .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', this.#clock.now())]))
     return 'userId' in owner ? tokens.where('user_id', '=', owner.userId) : tokens
   }
 
@@ -187,6 +262,12 @@ export class Tokens {
 
 function kindOf(owner: Owner): Kind {
   return 'userId' in owner ? 'gateway' : owner.service
+}
+
+/** Some databases reject other texts, and no id is one. */
+function isStorable(id: string, owner?: Owner): boolean {
+  const userId = owner !== undefined && 'userId' in owner ? owner.userId : id
+  return [id, userId].every((text) => userIdSchema.safeParse(text).success)
 }
 
 /** In the audit trail, users' tokens are about the user, and those of a service about themselves. */

@@ -22,6 +22,7 @@ export interface Tables {
   upload_scores: UploadScoreTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
+  error_counts: ErrorCountTable
 }
 
 export type Db = Kysely<Tables>
@@ -56,9 +57,15 @@ interface TokenTable {
   user_id: string | null
   /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string
+  /** The end of the token, for people who have several. */
+  last_four: string
   /** For people only. */
   label: string
   created_at: number
+  /** `null`: never used. Up to ten minutes late. */
+  last_used_at: Generated<number | null>
+  /** `null`: never. Set when another token has taken its place. */
+  expires_at: number | null
 }
 
 /** Actions of administrators, in the order of their commits. */
@@ -282,4 +289,19 @@ export interface UsageDayTable {
   requests: number
   tokens: number
   failures: number
+  /** Those of the failures that a limit refused. */
+  refusals: number
+  /** When the last request was decided. */
+  last_at: number
+}
+
+/** Server errors in half an hour. Half hours are counted from 1 January 1970. */
+export interface ErrorCountTable {
+  half_hour: number
+  /** Method and path of the route. */
+  operation: string
+  /** 0: forwarding failed. */
+  status: number
+  count: number
+  last_at: number
 }

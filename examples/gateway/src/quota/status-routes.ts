@@ -3,7 +3,7 @@ import { quotaStatusBody } from '@scoregw/quota/http'
 import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
 import { type Route, route } from '../http/route.ts'
 import { type StatusDocument, statusDocument } from './documents.ts'
-import { CATEGORIES, placeOf } from './names.ts'
+import { CATEGORIES, limitsIn, placeOf } from './names.ts'
 import type { GatewayQuota, Tokens } from './policy.ts'
 
 /** The specified body of a status. */
@@ -12,6 +12,22 @@ export function statusBody(status: QuotaStatus<Tokens>): StatusDocument {
   const all = limits.map(([name, limit]) => ({ ...placeOf(name), ...limit }))
   const windows = CATEGORIES.map((category) => [category, all.filter((each) => each.category === category)])
   return statusDocument.parse({ windows: Object.fromEntries(windows), timeZone: BEIJING_TIME_ZONE })
+}
+
+/** The personal limit of which a user has used the largest share; `null` if the counters are unavailable. */
+export async function tightestOf(
+  quota: GatewayQuota,
+  userId: string,
+): Promise<{ readonly name: string; readonly limit: number; readonly used: number } | null> {
+  const status = await quota.status(userId).catch(() => null)
+  if (status === null) return null
+  const uses = limitsIn('personal').flatMap((name) => {
+    const { limit, used } = status.limits[name] ?? {}
+    return typeof limit === 'number' && used !== undefined ? [{ name, limit, used }] : []
+  })
+  // A limit of 0 is used up.
+  const shareOf = ({ limit, used }: { limit: number; used: number }): number => (limit === 0 ? 1 : used / limit)
+  return uses.sort((a, b) => shareOf(b) - shareOf(a))[0] ?? null
 }
 
 /** The caller's quota, and its older path. */

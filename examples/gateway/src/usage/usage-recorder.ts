@@ -147,13 +147,18 @@ function factsOf(
  */
 const NOT_TRAFFIC = /^\/(?:$|(?:healthz|readyz|metrics|openapi\.json)$|(?:admin|reference)(?:\/|$))/
 
+/** Whether a request counts in charts and in the rate that moves the adaptive factor. */
+export function isTraffic({ path }: Request): boolean {
+  return !NOT_TRAFFIC.test(path)
+}
+
 /**
  * Counts the outcome of each request of a player. Requests that couldn't be forwarded count as status 0, whatever
  * their clients received.
  */
 export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
   return (req, res, next) => {
-    if (NOT_TRAFFIC.test(req.path)) return next()
+    if (!isTraffic(req)) return next()
     res.once('close', () => {
       const { errorCode, isBusinessFail: businessFail } = contextOf(req)
       const quotaUnavailable = errorCode === 'quota_unavailable'
@@ -163,7 +168,8 @@ export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): Requ
   }
 }
 
-function httpStatusOf(req: Request, res: Response): number {
+/** The status for administrators; 0: the request couldn't be forwarded. */
+export function httpStatusOf(req: Request, res: Response): number {
   if (contextOf(req).isForwardingFailed) return 0
   return res.headersSent ? res.statusCode : HUNG_UP
 }

@@ -196,10 +196,13 @@ function sumsOf(records: readonly UsageRecord[]): Insertable<UsageDayTable>[] {
   for (const record of records) {
     const day = beijingDay(record.at)
     const key = `${day} ${record.userId}`
-    const sum = sums.get(key) ?? { user_id: record.userId, day, requests: 0, tokens: 0, failures: 0 }
+    const none = { requests: 0, tokens: 0, failures: 0, refusals: 0, last_at: record.at }
+    const sum = sums.get(key) ?? { user_id: record.userId, day, ...none }
     sum.requests++
     sum.tokens += record.charged
     if (isFailure(record)) sum.failures++
+    if (record.refusal !== null) sum.refusals++
+    sum.last_at = Math.max(sum.last_at, record.at)
     sums.set(key, sum)
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
@@ -215,6 +218,8 @@ async function addDays(transaction: Transaction<Tables>, days: readonly Insertab
         requests: sql<number>`usage_days.requests + excluded.requests`,
         tokens: sql<number>`usage_days.tokens + excluded.tokens`,
         failures: sql<number>`usage_days.failures + excluded.failures`,
+        refusals: sql<number>`usage_days.refusals + excluded.refusals`,
+        last_at: sql<number>`case when usage_days.last_at > excluded.last_at then usage_days.last_at else excluded.last_at end`,
       }),
     )
     .execute()

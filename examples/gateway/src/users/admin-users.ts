@@ -1,12 +1,15 @@
 import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Audited, AuditLog, Doer } from '../audit/audit.ts'
+import { beijingDay } from '../beijing-day.ts'
 import type { Db, Tables } from '../db/schema.ts'
 import { contentEtag, type Precondition } from '../http/etag.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { User } from '../http/request-context.ts'
 import {
+  countUsers,
   forgetUser,
+  type ListedUser,
   listUsers,
   noSuchUser,
   toUserRecord,
@@ -53,8 +56,13 @@ export class AdminUsers {
     this.#options = options
   }
 
-  list(search: UserSearch): Promise<UserRecord[]> {
-    return listUsers(this.#options.db, search)
+  list(search: UserSearch): Promise<ListedUser[]> {
+    const { db, clock } = this.#options
+    return listUsers(db, search, beijingDay(clock.now()))
+  }
+
+  count(text: string | undefined): Promise<number> {
+    return countUsers(this.#options.db, text)
   }
 
   /** @throws {HttpError} `not_found` */

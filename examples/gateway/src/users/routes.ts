@@ -5,18 +5,26 @@ import { type Route, route } from '../http/route.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
 import { nameSchema, userIdSchema } from './user.ts'
-import type { UserRecord } from './user-repository.ts'
+import { type ListedUser, placeOf, USER_ORDERS, type UserRecord } from './user-repository.ts'
 
 const ROLES = ['player', 'admin'] as const
 
+/** The value that a list is sorted by, and a user's id. */
+const CURSOR = /^\d{1,15} [!-.0-~]{1,128}$/
+
 const query = strictObject({
   query: nameSchema.optional().describe('The beginning of an id or a name, in any case, or a score sync account.'),
+  sort: z
+    .enum(USER_ORDERS, { error: `expected one of ${USER_ORDERS.join(', ')}` })
+    .default('id')
+    .describe("By id, or highest first by today's `tokens` or `refusals` (Beijing time), or by `lastSeen`."),
   cursor: z
     .string()
     .transform((text) => Buffer.from(text, 'base64url').toString())
-    .refine((id) => userIdSchema.safeParse(id).success, CURSOR_ERROR)
+    .refine((text) => CURSOR.test(text), CURSOR_ERROR)
+    .transform((text) => ({ value: Number(text.split(' ')[0]), id: text.split(' ')[1] ?? '' }))
     .optional()
-    .describe('`nextCursor` of the previous page.'),
+    .describe('`nextCursor` of the previous page, with the same `sort`.'),
   limit: pageLimit.describe('The largest number of entries on the page.'),
 })
 
@@ -73,8 +81,21 @@ const userAnswer = z.object({
   createdAt: z.iso.datetime(),
 })
 
+const listedUser = userAnswer.extend({
+  tokensToday: z.int().describe('Tokens charged since midnight in Beijing.'),
+  refusalsToday: z.int().describe('Requests that a limit refused since midnight in Beijing.'),
+  lastSeenAt: z.iso.datetime().nullable().describe('The last metered request; `null`: none within a month.'),
+  tightest: z
+    .object({ name: z.string(), limit: z.int(), used: z.int() })
+    .nullable()
+    .describe('The personal limit with the largest share used; `null`: the counters are unavailable.'),
+})
+
+/** A user's limit, for example `personal-read-1h`. */
+export type LimitUse = NonNullable<z.output<typeof listedUser>['tightest']>
+
 /** Routes for administrators to manage users. */
-export function adminUserRoutes(users: AdminUsers): Route[] {
+export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
   return [
     route({
       method: 'get',
@@ -82,16 +103,22 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       docs: {
         id: 'listUsers',
         tag: 'Administration',
-        summary: 'Users by id',
+        summary: 'Users and their usage',
         description: "Pass a page's `nextCursor` as the `cursor` of the next page.",
       },
       access: 'admin',
       query,
-      answer: pageOf(userAnswer),
-      async handle({ query: { query: text, cursor: after, limit } }) {
-        const found = await users.list({ text, after, limit: limit + 1 })
-        const { items, nextCursor } = toPage(found, limit, ({ id }) => Buffer.from(id).toString('base64url'))
-        return { body: { items: items.map(toAnswer), nextCursor } }
+      answer: pageOf(listedUser).extend({ total: z.int().describe('How many users the search finds.') }),
+      async handle({ query: { query: text, sort: order, cursor: after, limit } }) {
+        // Include the requests of this process up to now.
+        await usage.flush()
+        const search = { text, order, after, limit: limit + 1 }
+        const [found, total] = await Promise.all([users.list(search), users.count(text)])
+        const { items, nextCursor } = toPage(found, limit, (user) => {
+          const { value, id } = placeOf(user, order)
+          return Buffer.from(`${value} ${id}`).toString('base64url')
+        })
+        return { body: { items: await Promise.all(items.map((user) => toListed(user, usage))), nextCursor, total } }
       },
     }),
     route({
@@ -182,6 +209,25 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
 
 function replyOf(user: UserRecord): { body: z.output<typeof userAnswer>; headers: { ETag: string } } {
   return { body: toAnswer(user), headers: { ETag: userEtag(user) } }
+}
+
+/** What the usage and the quota know of users. */
+export interface UsersUsage {
+  /** Writes what waits to be written. */
+  flush(): Promise<void>
+  /** The personal limit of which a user has used most; `null` if the counters are unavailable. */
+  tightestOf(userId: string): Promise<LimitUse | null>
+}
+
+async function toListed(user: ListedUser, usage: UsersUsage): Promise<z.output<typeof listedUser>> {
+  const { tokensToday, refusalsToday, lastSeenAt, ...rest } = user
+  return {
+    ...toAnswer(rest),
+    tokensToday,
+    refusalsToday,
+    lastSeenAt: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
+    tightest: await usage.tightestOf(user.id),
+  }
 }
 
 function toAnswer({ createdAt, ...rest }: UserRecord): z.output<typeof userAnswer> {

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { type SelectQueryBuilder, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
@@ -135,31 +135,98 @@ export function toUserRecord(row: UserRow): UserRecord {
   return { ...row, disabled: row.disabled === 1 }
 }
 
+/** What lists of users can be sorted by. All but the ids come first where they are highest. */
+export const USER_ORDERS = ['id', 'tokens', 'refusals', 'lastSeen'] as const
+export type UserOrder = (typeof USER_ORDERS)[number]
+
+/** The place of a user in a list. */
+export interface UserPlace {
+  readonly id: string
+  /** What the list is sorted by; 0 for ids. */
+  readonly value: number
+}
+
 export interface UserSearch {
   /** The beginning of an id or name, in any case, or a whole score sync account; absent: all users. */
   readonly text: string | undefined
-  /** Lists users after this id. */
-  readonly after: string | undefined
+  readonly order: UserOrder
+  /** Lists users after this place. */
+  readonly after: UserPlace | undefined
   readonly limit: number
 }
 
-/** Lists users by id. Reads along an index: no further than necessary, or only users who match. */
-export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
-  const users = db.selectFrom('users').select(USER_COLUMNS)
-  const found = db.selectFrom((text === undefined ? users : matching(users, text)).as('found')).selectAll()
-  const behind = after === undefined ? found : found.where('id', '>', after)
-  return (await behind.orderBy('id').limit(limit).execute()).map(toUserRecord)
+/** A user in a list, and what the user did today and last. */
+export interface ListedUser extends UserRecord {
+  readonly tokensToday: number
+  readonly refusalsToday: number
+  /** Epoch milliseconds; `null`: no metered request within a month. */
+  readonly lastSeenAt: number | null
+}
+
+/** In the order of the place of a user in a list. */
+export function placeOf(user: ListedUser, order: UserOrder): UserPlace {
+  const values = { id: 0, tokens: user.tokensToday, refusals: user.refusalsToday, lastSeen: user.lastSeenAt ?? 0 }
+  return { id: user.id, value: values[order] }
+}
+
+/**
+ * Lists users. By id and with a text, it reads along an index: no further than necessary, or only users who match. In
+ * another order, it reads all of them.
+ */
+export async function listUsers(db: Db, { text, order, after, limit }: UserSearch, day: number): Promise<ListedUser[]> {
+  const lastAt = sql<number | null>`(select max(last_at) from usage_days where usage_days.user_id = found.id)`
+  const values = {
+    id: sql<number>`0`,
+    tokens: sql<number>`coalesce(today.tokens, 0)`,
+    refusals: sql<number>`coalesce(today.refusals, 0)`,
+    lastSeen: sql<number>`coalesce(${lastAt}, 0)`,
+  }
+  const everybody = matching(db, text)
+    .leftJoin('usage_days as today', (join) => join.onRef('today.user_id', '=', 'found.id').on('today.day', '=', day))
+    .select(USER_COLUMNS)
+    .select([values.tokens.as('tokensToday'), values.refusals.as('refusalsToday'), lastAt.as('lastSeenAt')])
+    .limit(limit)
+  const value = values[order]
+  const sorted = order === 'id' ? everybody : everybody.orderBy(value, 'desc')
+  const behind =
+    after === undefined
+      ? sorted
+      : sorted.where(({ or, and, eb }) => {
+          const isLater = eb('found.id', '>', after.id)
+          return order === 'id'
+            ? isLater
+            : or([eb(value, '<', after.value), and([eb(value, '=', after.value), isLater])])
+        })
+  const rows = await behind.orderBy('found.id').execute()
+  return rows.map(({ tokensToday, refusalsToday, lastSeenAt, ...row }) => ({
+    ...toUserRecord(row),
+    tokensToday: Number(tokensToday),
+    refusalsToday: Number(refusalsToday),
+    lastSeenAt: lastSeenAt === null ? null : Number(lastSeenAt),
+  }))
+}
+
+/** How many users a search finds. */
+export async function countUsers(db: Db, text: string | undefined): Promise<number> {
+  const { count } = await matching(db, text)
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** The last character: no text that begins with another one comes behind it followed by this. */
 const LAST = '\u{10ffff}'
 
-/** A union, so that each part is read along its own index. */
-function matching(users: SelectQueryBuilder<Tables, 'users', UserRow>, text: string): typeof users {
+/** All users, or those who match: a union, so that each part is read along its own index. */
+function matching(db: Db, text: string | undefined) {
+  const users = db.selectFrom('users').select(['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at'])
+  if (text === undefined) return db.selectFrom(users.as('found'))
   const beginning = (column: 'id' | 'name') => {
     const folded = sql`lower(${sql.ref(column)}) collate "BINARY"`
     return users.where(sql<boolean>`${folded} >= lower(${text}) and ${folded} < lower(${text}) || ${LAST}`)
   }
   const named = beginning('id').union(beginning('name'))
-  return /^\d{5,12}$/.test(text) ? named.union(users.where('qq', '=', Number(text))) : named
+  return db.selectFrom(
+    (/^\d{5,12}$/.test(text) ? named.union(users.where('qq', '=', Number(text))) : named).as('found'),
+  )
 }

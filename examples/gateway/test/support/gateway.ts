@@ -129,7 +129,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
 }
 
 /** What was counted and written down is requested by routes of its own, such as {@link usedOf}. */
-const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days']
+const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days', 'error_counts']
 /** Tables whose rows change with time and not with requests. */
 const VOLATILE = ['counter_outcomes', ...COUNTED]
 
@@ -139,7 +139,10 @@ export function databaseOf(dataDir: string): Record<string, unknown[]> {
   try {
     const names = file.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[]
     const kept = names.map(({ name }) => name).filter((name) => !VOLATILE.includes(name))
-    return Object.fromEntries(kept.map((name) => [name, file.prepare(`select * from "${name}"`).all()]))
+    // When credentials were used is written by the clock.
+    const rowsOf = (name: string): object[] =>
+      (file.prepare(`select * from "${name}"`).all() as object[]).map((row) => ({ ...row, last_used_at: undefined }))
+    return Object.fromEntries(kept.map((name) => [name, rowsOf(name)]))
   } finally {
     file.close()
   }

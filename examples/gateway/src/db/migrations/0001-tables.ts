@@ -10,10 +10,11 @@ const TABLES = [
     integer default 0 not null, data_changed_at bigint, disabled integer default 0 not null
   )`,
   `create table tokens (
-    id text primary key, service text not null, user_id text references users (id), hash text not null unique, label
-    text not null, created_at bigint not null
+    id text primary key, service text not null, user_id text references users (id), hash text not null unique,
+    last_four text not null, label text not null, created_at bigint not null, last_used_at bigint, expires_at bigint
   )`,
   'create index tokens_by_user on tokens (user_id)',
+  'create index tokens_by_expiry on tokens (expires_at) where expires_at is not null',
   `create table charts (
     music_id integer not null, level integer not null, title text not null, type text not null, notes integer,
     artist text, charter text, difficulty text, constant_tenths integer, taps integer, holds integer, slides
@@ -85,9 +86,13 @@ const TABLES = [
   'create index usage_records_by_time on usage_records (at)',
   `create table usage_days (
     user_id text not null, day integer not null, requests bigint not null, tokens bigint not null, failures bigint
-    not null, primary key (user_id, day)
+    not null, refusals bigint not null, last_at bigint not null, primary key (user_id, day)
   )`,
   'create index usage_days_by_day on usage_days (day)',
+  `create table error_counts (
+    half_hour integer not null, operation text not null, status integer not null, count bigint not null, last_at
+    bigint not null, primary key (half_hour, operation, status)
+  )`,
   `create table sync_days (
     qq bigint not null references sync_players (qq), day integer not null, rating integer, old_rating integer,
     new_rating integer, record_count integer not null, primary key (qq, day)
@@ -105,6 +110,8 @@ const TABLES = [
     integer not null, play text not null, primary key (session_id, music_id, level)
   )`,
   'create index audit_entries_by_action on audit_entries (action, seq)',
+  'create index audit_entries_by_doer on audit_entries (by, seq)',
+  'create index audit_entries_by_subject on audit_entries (subject, seq)',
   'create index usage_records_refused on usage_records (at) where limit_name is not null',
   'insert into audit_counter (id, last_seq) values (1, 0)',
 ]
