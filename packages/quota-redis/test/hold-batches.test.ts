@@ -142,8 +142,8 @@ class Periods {
 
 /** Those that end at the same instant are in no order. */
 async function listed(list: ReturnType<NonNullable<Counters['holds']>['list']>): Promise<unknown> {
-  const { now, holds } = await list
-  return { now, holds: holds.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+  const { holds } = await list
+  return { holds: holds.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
 /** Puts one question to a store. */

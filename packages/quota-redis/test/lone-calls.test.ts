@@ -258,7 +258,7 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
       actual: chance(0.5) ? amounts : undefined,
       ...more,
     } as const
-    return (counters: RedisCounters): Promise<unknown> => counters.holds!.settle(settled)
+    return async (counters: RedisCounters): Promise<unknown> => counters.holds!.settle(settled)
   }
 
   async function play(seed: number, seen: Seen): Promise<void> {
@@ -309,12 +309,21 @@ describe.runIf(redisTests)('an operation that goes out alone', () => {
     }
   }
 
-  it('decides and writes as in a batch, whatever the rows hold', { timeout: TIMEOUT_MS }, async () => {
-    const seen = new Seen()
-    await fc.assert(
+  function check(seen: Seen, parameters: fc.Parameters<[number]>): Promise<void> {
+    return fc.assert(
       fc.asyncProperty(fc.integer(), (seed) => play(seed, seen)),
-      { numRuns: RUNS },
+      parameters,
     )
+  }
+
+  it('decides and writes as in a batch, whatever the rows hold', { timeout: TIMEOUT_MS }, async () => {
+    await check(new Seen(), { numRuns: RUNS })
+  })
+
+  // With one seed: some outcomes are rare, and a few random histories may miss them.
+  it('comes to every outcome in the histories of a seed', { timeout: TIMEOUT_MS }, async () => {
+    const seen = new Seen()
+    await check(seen, { numRuns: 150, seed: 1 })
     const takes = ['admitted', 'refused', 'duplicate', 'stale', 'too_many_holds', 'damaged_row']
     const settlements = ['answered', 'settled', 'cancelled', 'expired', 'above', 'damaged_row']
     const all = [

@@ -494,7 +494,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
       override list(): ListHoldsReply {
         const owners = this.model.open().map(([, record]) => JSON.parse(record.hold?.owner ?? '') as Owner)
         const subjects = new Set(owners.map(({ key }) => key))
-        return { now: this.now, holds: [...subjects].flatMap((subject) => super.list(subject).holds) }
+        return { holds: [...subjects].flatMap((subject) => super.list(subject).holds) }
       }
     },
   ),
@@ -502,8 +502,8 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
     'holds are listed in the order in which they were taken',
     class extends ModelledCounters {
       override list(subject: string): ListHoldsReply {
-        const { now, holds } = super.list(subject)
-        return { now, holds: [...holds].sort((a, b) => a.takenAt - b.takenAt) }
+        const { holds } = super.list(subject)
+        return { holds: [...holds].sort((a, b) => a.takenAt - b.takenAt) }
       }
     },
   ),

@@ -129,10 +129,10 @@ export const UNIT_MUTANTS: readonly Mutant[] = [
     'lists leave out units that the policy does not have',
     class extends ModelledCounters {
       override list(subject: Parameters<ModelledCounters['list']>[0]): ReturnType<ModelledCounters['list']> {
-        const { now, holds } = super.list(subject)
+        const { holds } = super.list(subject)
         const own = (costs: ModelCosts): ModelCosts =>
           Object.fromEntries(Object.entries(costs).filter(([unit]) => [...this.schema.units, 'slots'].includes(unit)))
-        return { now, holds: holds.map((hold) => ({ ...hold, costs: own(hold.costs) })) }
+        return { holds: holds.map((hold) => ({ ...hold, costs: own(hold.costs) })) }
       }
     },
   ),

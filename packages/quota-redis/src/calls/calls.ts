@@ -11,8 +11,6 @@ const steadyMs = performance.now.bind(performance)
 export interface CallsDeps<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlineMs: number
-  /** Shared with other counters, so that their commands go out together. */
-  readonly tick: Tick
   readonly newBatch: () => AnyBatch<O>
 }
 
@@ -33,7 +31,7 @@ export class Calls<O extends AnyOperation> {
   #closing: Promise<void> | undefined
 
   constructor(deps: CallsDeps<O>) {
-    const { tick, newBatch } = deps
+    const { newBatch } = deps
     this.#deps = deps
     this.#delivery = {
       ...{ connection: deps.connection, newBatch, clock: new ServerClock() },
@@ -50,7 +48,7 @@ export class Calls<O extends AnyOperation> {
       // Callers that were answered together ask again in this turn. Until its end they count, so that batches stay large.
       else setImmediate(() => this.#inFlight.done(operations))
     }
-    this.#outbox = new Outbox({ tick, newBatch, inFlight, send: (batch) => this.#send(batch), done })
+    this.#outbox = new Outbox({ tick: TICK, newBatch, inFlight, send: (batch) => this.#send(batch), done })
   }
 
   get isClosing(): boolean {
@@ -161,8 +159,24 @@ const MOST_CALLS = 2
 /** They never wait longer than this, in milliseconds. */
 const MOST_HELD_MS = 5
 
+/** When gathered operations are sent. */
+interface Tick {
+  /** Calls `send` at the end of this tick of the event loop. */
+  atEnd(send: () => void): void
+  /** Calls `send` after `ms`, unless the returned function is called before. */
+  after(ms: number, send: () => void): () => void
+}
+
+const TICK: Tick = {
+  atEnd: setImmediate,
+  after(ms, send) {
+    const timer = setTimeout(send, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
 export interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
-  readonly tick: Pick<Tick, 'atEnd' | 'after'>
+  readonly tick: Tick
   readonly newBatch: () => Batch
   /** Resolves when nothing of the batch is in flight any more. Never rejects. */
   readonly send: (batch: Batch) => Promise<void>
@@ -222,36 +236,5 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     this.#endWait = undefined
     // Other answers of this tick bring more operations that can join.
     this.#deps.tick.atEnd(() => this.#tickEnds())
-  }
-}
-
-/** The end of a tick of the event loop. Everything that was called in the tick is sent then. */
-export class Tick {
-  readonly #inOnePacket: (send: () => void) => void
-  #sends: (() => void)[] = []
-
-  /** @param inOnePacket runs a function so that everything it writes goes out in one packet */
-  constructor(inOnePacket: (send: () => void) => void) {
-    this.#inOnePacket = inOnePacket
-  }
-
-  /** Calls `send` at the end of this tick. `send` must not throw. */
-  atEnd(send: () => void): void {
-    if (this.#sends.length === 0) setImmediate(() => this.#end())
-    this.#sends.push(send)
-  }
-
-  /** Calls `send` after `ms`, unless the returned function is called before. `send` must not throw. */
-  after(ms: number, send: () => void): () => void {
-    const timer = setTimeout(() => this.#inOnePacket(send), ms)
-    return () => clearTimeout(timer)
-  }
-
-  #end(): void {
-    const sends = this.#sends
-    this.#sends = []
-    this.#inOnePacket(() => {
-      for (const send of sends) send()
-    })
   }
 }

@@ -97,7 +97,6 @@ export class Delivery<O extends AnyOperation> {
         const { script, args } = this.#batch.call(clock.at(this.#endsAtMs))
         const call = { script, args, deadline: this.#deadline, onSend: this.#onSend }
         let reply: Reply
-        // As `callScript`, without another promise.
         try {
           if (!connection.usable) await connected(connection, this.#deadline)
           reply = await evaluate(connection, call)
@@ -160,24 +159,14 @@ export class Delivery<O extends AnyOperation> {
 
 // One call -----------------------------------------------------------------------------------------------------------
 
-/** A script call in flight. */
-export interface ScriptCall {
+/** A script call in flight. Nothing is sent after its deadline. */
+interface ScriptCall {
   readonly script: Script
   /** The number of keys, the keys and the arguments. */
   readonly args: readonly Word[]
   readonly deadline: Deadline
   /** Called just before each write. */
   readonly onSend: () => void
-}
-
-/** Runs a script on the server once. Nothing is sent after the deadline. */
-export async function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
-  try {
-    if (!connection.usable) await connected(connection, call.deadline)
-    return await evaluate(connection, call)
-  } catch (error) {
-    return repaired(connection, call, error)
-  }
 }
 
 async function connected(connection: Connection, deadline: Deadline): Promise<void> {

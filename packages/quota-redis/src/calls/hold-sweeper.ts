@@ -1,4 +1,4 @@
-import type { HoldPage } from './hold-pages.ts'
+import type { HoldIndexes } from './hold-indexes.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setInterval, clearInterval } = globalThis
@@ -8,31 +8,29 @@ const SWEEP_EVERY_MS = 500
 /** How many holds are settled together. */
 const SWEPT_AT_ONCE = 32
 
-/** The dependencies of a {@link HoldSweeper}. */
-export interface HoldSweeperDeps {
-  /** Whether the server can be called now. */
-  readonly isUsable: () => boolean
-  /** Reads up to `most` holds that have expired. */
-  readonly readPage: (most: number) => Promise<HoldPage>
-  /** Settles an expired hold. @returns false if another process was faster */
-  readonly settle: (name: string) => Promise<boolean>
-}
-
 /** Refunds expired holds of all processes. */
 export class HoldSweeper {
-  readonly #deps: HoldSweeperDeps
+  readonly #indexes: HoldIndexes
+  readonly #index: string
+  readonly #settle: (name: string) => Promise<boolean>
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(deps: HoldSweeperDeps) {
-    this.#deps = deps
+  /**
+   * @param index of all open holds
+   * @param settle settles an expired hold. It resolves to false if another process was faster
+   */
+  constructor(indexes: HoldIndexes, index: string, settle: (name: string) => Promise<boolean>) {
+    this.#indexes = indexes
+    this.#index = index
+    this.#settle = settle
   }
 
   /** Sweeps periodically from now on. It does not keep the process alive. */
   start(): void {
     let isSweeping = false
     this.#timer = setInterval(async () => {
-      if (isSweeping || !this.#deps.isUsable()) return
+      if (isSweeping || !this.#indexes.isUsable) return
       isSweeping = true
       await this.sweep().catch(() => undefined)
       isSweeping = false
@@ -45,13 +43,12 @@ export class HoldSweeper {
     clearInterval(this.#timer)
   }
 
-  /** Settles all expired holds. @returns how many are open afterwards */
-  async sweep(): Promise<number> {
-    for (let hasSettled = true; ; ) {
-      const { names, size } = await this.#deps.readPage(SWEPT_AT_ONCE)
+  /** Settles all expired holds. */
+  async sweep(): Promise<void> {
+    for (let hasSettled = true; hasSettled && !this.#isStopped; ) {
+      const names = await this.#indexes.ended(this.#index, SWEPT_AT_ONCE)
       // If others settle the same holds, or none can be settled, the next sweep continues.
-      if (names.length === 0 || !hasSettled || this.#isStopped) return size
-      hasSettled = (await Promise.all(names.map((name) => this.#deps.settle(name)))).includes(true)
+      hasSettled = (await Promise.all(names.map((name) => this.#settle(name)))).includes(true)
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import { CONNECT_TIMEOUT_MS, type Connection, type ConnectionOptions } from './connection.ts'
 import { type Place, retryDelayMs } from './driver.ts'
 import { isError, notConnected, withoutCommand } from './errors.ts'
-import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
+import { ServerConnection, Waiters } from './server-connection.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout } = globalThis
@@ -102,10 +102,6 @@ export class ClusterNodes {
       redirected: (error) => this.#redirected(error),
       close: () => this.close(),
     }
-  }
-
-  inOnePacket(send: () => void): void {
-    inOnePacket([...this.#connections.values()], send)
   }
 
   close(): void {

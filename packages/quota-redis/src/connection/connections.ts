@@ -3,7 +3,7 @@ import { ClusterNodes } from './cluster-nodes.ts'
 import type { Connection, ConnectionOptions, RedisClient } from './connection.ts'
 import { isReplyOf } from './errors.ts'
 import { keySlot } from './key-slot.ts'
-import { inOnePacket, ServerConnection } from './server-connection.ts'
+import { ServerConnection } from './server-connection.ts'
 
 /**
  * A store's own connections to the servers that a client is configured for, with keys in many slots. The client itself
@@ -12,8 +12,6 @@ import { inOnePacket, ServerConnection } from './server-connection.ts'
 export interface Connections {
   /** The connection to the server of a key, which may change. */
   to(key: string): Connection
-  /** Groups everything that `send` writes synchronously into one write per connection. */
-  inOnePacket(send: () => void): void
   close(): void
 }
 
@@ -22,14 +20,12 @@ export function connectionsOf(client: RedisClient, options: ConnectionOptions): 
     const nodes = new ClusterNodes(client, options)
     return {
       to: (key) => nodes.connectionTo(keySlot(key)),
-      inOnePacket: (send) => nodes.inOnePacket(send),
       close: () => nodes.close(),
     }
   }
   const connection = new ServerConnection(client, options)
   return {
     to: () => connection,
-    inOnePacket: (send) => inOnePacket([connection], send),
     close: () => connection.close(),
   }
 }

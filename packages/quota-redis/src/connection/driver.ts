@@ -13,9 +13,6 @@ export interface Driver {
   send(command: string, words: readonly Word[]): Promise<Reply>
   /** Receives a channel's messages until the connection breaks. Subscribing the same listener again has no effect. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>
-  /** Nothing is written between the two calls. Absent if the library already makes one write per tick. */
-  cork?(): void
-  uncork?(): void
   /** Closes everything. Commands in flight reject. */
   close(): void
 }

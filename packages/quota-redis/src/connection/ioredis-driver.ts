@@ -111,14 +111,6 @@ export class IoredisDriver implements Driver {
     await this.redis.subscribe(channel)
   }
 
-  cork(): void {
-    this.redis.stream.cork()
-  }
-
-  uncork(): void {
-    this.redis.stream.uncork()
-  }
-
   close(): void {
     this.#silence.end()
     this.redis.disconnect()

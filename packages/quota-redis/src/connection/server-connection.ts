@@ -188,17 +188,3 @@ export class ServerConnection implements Connection {
     this.#waiters = undefined
   }
 }
-
-/**
- * Everything that `send` writes goes out together on each connection. Many script calls then share one packet and one
- * round trip.
- */
-export function inOnePacket(connections: readonly ServerConnection[], send: () => void): void {
-  const drivers = connections.filter(({ usable }) => usable).map(({ driver }) => driver)
-  for (const driver of drivers) driver.cork?.()
-  try {
-    send()
-  } finally {
-    for (const driver of drivers) driver.uncork?.()
-  }
-}

@@ -9,15 +9,14 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import type { Tick } from '../calls/calls.ts'
 import { Calls } from '../calls/calls.ts'
-import { readHoldPage } from '../calls/hold-pages.ts'
+import { HoldIndexes } from '../calls/hold-indexes.ts'
 import type { Connection } from '../connection/connection.ts'
 import { Keys } from '../keys/keys.ts'
 import { Batch, type Operation } from './batch.ts'
 import type { Refund } from './charges.ts'
 import { Gathered, type GatheredDeps } from './gathered.ts'
-import { Holds, type ReadHoldPage } from './holds.ts'
+import { Holds } from './holds.ts'
 import { ListBooks } from './lists.ts'
 import { LoneCalls } from './lone-calls.ts'
 import { AGAIN, called, takeReply } from './operation.ts'
@@ -41,13 +40,11 @@ export interface CountersDeps {
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Shared with other counters on the same connection, so that their commands go out together. */
-  readonly tick: Tick
 }
 
 /** Opens the counters of one policy. Expired holds are refunded once `holds.sweeper` is started. */
 export function openCounters(deps: CountersDeps): Counters {
-  const { connection, prefix, schema, deadlineMs, testClock, tick } = deps
+  const { connection, prefix, schema, deadlineMs, testClock } = deps
   const keys = new Keys(prefix, schema)
   const books = new ListBooks(keys.layout)
   const instant = new Instant(keys.layout)
@@ -56,10 +53,10 @@ export function openCounters(deps: CountersDeps): Counters {
     loneCalls: new LoneCalls(keys, books, () => testClock?.now()),
     replay: (reply, rows) => new Replay(reply, rows, books, keys.layout, instant),
   }
-  const caller = new Calls<Operation>({ connection, deadlineMs, tick, newBatch: () => new Gathered(parts) })
+  const caller = new Calls<Operation>({ connection, deadlineMs, newBatch: () => new Gathered(parts) })
   const changes = new RecordChanges(keys, books, caller)
-  const readPage: ReadHoldPage = (index, which, most) => readHoldPage(deps, index, which, most)
-  return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
+  const holds = new Holds({ keys, changes, calls: caller, indexes: new HoldIndexes(deps) })
+  return new Counters(keys, caller, changes, holds)
 }
 
 /**

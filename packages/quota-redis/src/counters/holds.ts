@@ -8,6 +8,7 @@ import {
   settledAmounts,
 } from '@scoregw/quota/internal'
 import type {
+  AsyncHolds,
   ExtendRequest,
   GrowRequest,
   HoldRecord,
@@ -20,48 +21,41 @@ import type {
   SweepReply,
 } from '@scoregw/quota/store'
 import type { Calls } from '../calls/calls.ts'
-import type { HoldPage } from '../calls/hold-pages.ts'
+import type { HoldIndexes } from '../calls/hold-indexes.ts'
 import { HoldSweeper } from '../calls/hold-sweeper.ts'
-import type { Connection } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Operation } from './batch.ts'
 import { chargedIn } from './charges.ts'
 import { growthOf, growthReply } from './growth.ts'
 import { type IdRecord, newMark } from './record.ts'
 import { type Decided, type HeldRecord, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
-import type { RedisHolds } from './redis-holds.ts'
 
 /** The most holds that a list contains. By default a subject can have far fewer. */
 const MOST_LISTED = 10_000
 
-/** Reads up to `most` holds from an index. */
-export type ReadHoldPage = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldPage>
+/** The dependencies of {@link Holds}. */
+export interface HoldsDeps {
+  readonly keys: Keys
+  readonly changes: RecordChanges
+  readonly calls: Pick<Calls<Operation>, 'followed'>
+  readonly indexes: HoldIndexes
+}
 
 /** Holds, decided on their records by the rules that all stores share. */
-export class Holds implements RedisHolds {
+export class Holds implements AsyncHolds {
   /** Ends expired holds. */
   readonly sweeper: HoldSweeper
   readonly #keys: Keys
   readonly #changes: RecordChanges
   readonly #calls: Pick<Calls<Operation>, 'followed'>
-  readonly #readPage: ReadHoldPage
+  readonly #indexes: HoldIndexes
 
-  constructor(
-    keys: Keys,
-    changes: RecordChanges,
-    calls: Pick<Calls<Operation>, 'followed'>,
-    readPage: ReadHoldPage,
-    connection: Pick<Connection, 'usable'>,
-  ) {
+  constructor({ keys, changes, calls, indexes }: HoldsDeps) {
     this.#keys = keys
     this.#changes = changes
     this.#calls = calls
-    this.#readPage = readPage
-    this.sweeper = new HoldSweeper({
-      isUsable: () => connection.usable,
-      readPage: (most) => readPage(keys.holds, 'ended', most),
-      settle: (name) => this.#endNamed(name),
-    })
+    this.#indexes = indexes
+    this.sweeper = new HoldSweeper(indexes, keys.holds, (name) => this.#endNamed(name))
   }
 
   async extend({ ttlMs, ...ref }: ExtendRequest): Promise<HoldReply> {
@@ -106,25 +100,25 @@ export class Holds implements RedisHolds {
   }
 
   async #list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
-    const { now, names } = await this.#readPage(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
+    const names = await this.#indexes.first(this.#keys.holdsOf(subject), MOST_LISTED)
     const holds = await Promise.all(
       names.map(async (name): Promise<HoldRecord | undefined> => {
         const id = this.#keys.readRecord(name)?.id
         if (id === undefined) return undefined
-        const { record } = await this.#changes.find(this.#keys.placeNamed(name)!)
-        if (!isOpenHold(record)) return undefined
-        const { nonce, fingerprint, hold } = record as HeldRecord
+        const { record, now } = await this.#changes.find(this.#keys.placeNamed(name)!)
+        if (!isOpenHold(record) || record.hold.endsAt <= now) return undefined
+        const { nonce, fingerprint, hold } = record
         const { costs, takenAt, endsAt } = hold
         const charged = chargedIn(hold, subject, this.#keys)
         return { id, nonce, fingerprint, costs, takenAt, endsAt, charged }
       }),
     )
-    return { now, holds: holds.filter((hold) => hold !== undefined) }
+    return { holds: holds.filter((hold) => hold !== undefined) }
   }
 
   async sweep(): Promise<SweepReply> {
-    const open = await this.sweeper.sweep()
-    return { ended: this.#changes.drainExpired(), open }
+    await this.sweeper.sweep()
+    return { ended: this.#changes.drainExpired(), open: await this.#indexes.count(this.#keys.holds) }
   }
 
   /** Ends a hold if it has expired. @returns false if it has not, or if another process was faster */

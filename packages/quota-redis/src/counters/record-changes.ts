@@ -194,9 +194,10 @@ export class RecordChanges {
   }
 
   /** Reads a record. */
-  async find(place: RecordPlace): Promise<Found> {
+  async find(place: RecordPlace): Promise<Found & Pick<Applied, 'now'>> {
     const applied = await this.#expect(place, { mark: '' }, false)
-    return applied.status === 'done' ? { mark: '' } : this.read(applied)
+    const found = applied.status === 'done' ? { mark: '' } : await this.read(applied)
+    return { ...found, now: applied.now }
   }
 
   /** Checks that a record is unchanged. @param isForgotten if it is not, the indexes drop it */
@@ -310,7 +311,7 @@ export class RecordChanges {
 
 /** The hold that a change ends. */
 function endedBy(before: IdRecord | undefined, { after }: Change): HoldOfRecord | undefined {
-  return isOpenHold(before) && !isOpenHold(after) ? before!.hold : undefined
+  return isOpenHold(before) && !isOpenHold(after) ? before.hold : undefined
 }
 
 /** Whether an earlier attempt, whose reply was lost, already applied a change. */
@@ -359,7 +360,7 @@ const NO_BYTES: Buffer = Buffer.alloc(0)
 const NOTHING = { status: 'done', states: [], settingsRevision: '' } as const
 
 /** Whether a record belongs to an unsettled hold. */
-export function isOpenHold(record: IdRecord | undefined): boolean {
+export function isOpenHold(record: IdRecord | undefined): record is HeldRecord {
   return record?.hold !== undefined && record.state === 'reserved'
 }
 
@@ -387,10 +388,10 @@ export function seenAt(
   now: number,
 ): { readonly record: IdRecord | undefined; readonly ended?: Change } {
   if (!isOpenHold(stored)) return { record: stored }
-  const { fingerprint, hold } = stored as HeldRecord
+  const { fingerprint, hold } = stored
   const { owner, costs, endsAt, keepMs } = hold
   if (now < endsAt) return { record: stored }
-  const record = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
+  const record = { ...stored, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
   const expired = { owner, fingerprint, costs, endsAt }
   return { record, ended: { after: record, keepMs, from: endsAt, expired } }
 }

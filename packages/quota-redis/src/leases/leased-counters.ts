@@ -54,7 +54,7 @@ export class LeasedCounters implements RedisCounters {
     const { subject } = request
     const { pools } = this.#places
     const split = this.#split(request)
-    if (split.shared.length > 0) await Promise.all(pools.map(({ refreshed }) => refreshed))
+    if (split.shared.length > 0) await Promise.all(pools.map(({ arrived }) => arrived))
     const [own, shared] = await Promise.all([
       this.#places.own(subject).read({ ...request, layers: split.own }),
       this.#places.readShared(request, split),

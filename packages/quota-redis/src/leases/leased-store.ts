@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
 import { keyName, layoutOf } from '@scoregw/quota/internal'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
-import { Tick } from '../calls/calls.ts'
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
@@ -71,8 +70,6 @@ class Store implements LeasedRedisStore {
   readonly #servers: readonly Connection[]
   readonly #counts = new LeaseCounts()
   readonly #pools: Pools
-  /** Shared by all counters: commands to one server become one write. */
-  readonly #tick: Tick
   readonly #counters: LeasedCounters[] = []
   #closing: Promise<void> | undefined
 
@@ -84,7 +81,6 @@ class Store implements LeasedRedisStore {
     this.#groups = groupPrefixes(prefix)
     this.#connections = connectionsOf(client, options)
     this.#sharedConnections = connectionsOf(client, options)
-    this.#tick = new Tick((send) => this.#connections.inOnePacket(send))
     const connection = this.#sharedConnections.to(tag)
     const counted = new ReplicaCount()
     const replicas = isCluster(client) ? (server: Connection) => counted.of(server) : () => Promise.resolve(0)
@@ -150,6 +146,6 @@ class Store implements LeasedRedisStore {
   #countersAt(prefix: string, schema: StoreSchema): Counters {
     const { deadlineMs, testClock } = this.#options
     const connection = this.#connections.to(`{${prefix}}`)
-    return openCounters({ connection, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    return openCounters({ connection, prefix, schema, deadlineMs, testClock })
   }
 }

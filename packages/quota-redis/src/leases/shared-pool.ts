@@ -65,7 +65,7 @@ export class SharedPool {
   /** The last grant included a lease, so there is enough left to prefetch. */
   #isLeasing = false
   #serving: Promise<void> | undefined
-  #refreshed: Promise<void> | undefined
+  #prefetch: Promise<void> | undefined
   readonly #returning = new Set<Promise<unknown>>()
 
   constructor(deps: SharedPoolDeps) {
@@ -79,9 +79,9 @@ export class SharedPool {
     return this.#leases
   }
 
-  /** Resolves when the last prefetch has arrived. Until then its tokens look spent. */
-  get refreshed(): Promise<void> | undefined {
-    return this.#refreshed
+  /** Resolves when the last prefetch and all returns in flight have arrived. Until then their tokens look spent. */
+  get arrived(): Promise<unknown> {
+    return Promise.all([this.#prefetch, ...this.#returning])
   }
 
   take(request: SharedRequest): SharedAnswer | Promise<SharedAnswer> {
@@ -231,8 +231,8 @@ export class SharedPool {
     const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
     if (covers(this.#idle(), needed)) return
     const { limits, rates, settingsRevision, periods } = grant
-    this.#refreshed = this.#grant([], { limits, rates, settingsRevision, periods, mayOpen: false })
-    this.#serving = this.#refreshed.then(() => this.#serve())
+    this.#prefetch = this.#grant([], { limits, rates, settingsRevision, periods, mayOpen: false })
+    this.#serving = this.#prefetch.then(() => this.#serve())
   }
 
   /** Serves the waiting requests in order; never rejects. */

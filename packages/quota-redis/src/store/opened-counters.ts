@@ -1,5 +1,4 @@
 import type { StoreAbilities } from '@scoregw/quota/store'
-import { Tick } from '../calls/calls.ts'
 import { type Counters, type CountersDeps, openCounters } from '../counters/counters.ts'
 
 export const CAN: StoreAbilities = {
@@ -13,18 +12,17 @@ export const CAN: StoreAbilities = {
 
 /** The counters that a store has opened on one connection, and their end. */
 export class OpenedCounters {
-  readonly #deps: Omit<CountersDeps, 'schema' | 'tick'>
-  readonly #tick = new Tick((send) => send())
+  readonly #deps: Omit<CountersDeps, 'schema'>
   readonly #all: Counters[] = []
   #closing: Promise<void> | undefined
 
-  constructor(deps: Omit<CountersDeps, 'schema' | 'tick'>) {
+  constructor(deps: Omit<CountersDeps, 'schema'>) {
     this.#deps = deps
   }
 
   /** @param isSwept whether expired holds are refunded on a timer */
   open(schema: CountersDeps['schema'], isSwept = false): Counters {
-    const counters = openCounters({ ...this.#deps, schema, tick: this.#tick })
+    const counters = openCounters({ ...this.#deps, schema })
     if (isSwept) counters.holds.sweeper.start()
     if (this.#closing !== undefined) void counters.close()
     this.#all.push(counters)

@@ -13,7 +13,6 @@ import type {
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
-import type { RedisHolds } from '../counters/redis-holds.ts'
 import { CAN, OpenedCounters } from './opened-counters.ts'
 import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
@@ -34,7 +33,6 @@ export interface RedisCounters extends AsyncCounters {
    * closed
    */
   reset(request: ResetRequest): Promise<void>
-  readonly holds?: RedisHolds | undefined
 }
 
 /** An {@link AsyncStore} on one Redis, whose counters many processes share. */

@@ -28,11 +28,7 @@ describe.runIf(redisTests && !deep)('engines and stale settings on stores with l
   const redis = useRedis()
   const factory = leasedFactory(() => redis.port)
 
-  // Concurrent requests can lease twice, and what is leased counts as used: which number that gives is left to chance.
-  const certain = CONFORMANCE_CASES.filter(
-    ({ name }) => /^engine: |stale/.test(name) && !name.startsWith('of concurrent'),
-  )
-  it.each(certain)('$name', async (testCase) => {
+  it.each(CONFORMANCE_CASES.filter(({ name }) => /^engine: |stale/.test(name)))('$name', async (testCase) => {
     await runCase(testCase, factory)
   })
 })

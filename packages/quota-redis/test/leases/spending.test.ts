@@ -41,7 +41,7 @@ async function withTwoLeases(): Promise<Process> {
   const { pool, ask } = process
   for (const cost of [10, 10, 10, 10, 20, 30, 19, 30]) {
     await ask(cost)
-    await pool.refreshed
+    await pool.arrived
     await Promise.resolve()
   }
   expect(left(pool)).toEqual([0, 0, 11, 128])
@@ -85,7 +85,7 @@ describe('leases under steady demand', () => {
       const answer = ask(1)
       if (answer instanceof Promise && isWarm) waits++
       await answer
-      await pool.refreshed
+      await pool.arrived
       await new Promise((resolve) => setImmediate(resolve))
       // Half a second's demand is 50 tokens or so.
       if (site.grants > before && isWarm) expect(pool.leases.at(-1)!.amounts[0]).toBeGreaterThan(30)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import { type CellDefinition, cellsIn, hash32, type Settled, slotsCell, windowCell } from '@scoregw/quota/internal'
 import type {
+  AsyncHolds,
   HoldReply,
   Overrun,
   Quotas,
@@ -13,7 +14,6 @@ import type {
 } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { Redis } from 'ioredis'
-import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
@@ -81,7 +81,7 @@ export class Holder {
     this.counters = this.store.open(schema)
   }
 
-  get holds(): RedisHolds {
+  get holds(): AsyncHolds {
     if (this.counters.holds === undefined) throw new TypeError('there are no holds')
     return this.counters.holds
   }
@@ -97,11 +97,11 @@ export class Holder {
     return this.counters.take({ ...this.#terms(), ...more, costs, id: idOf(id, nonce), hold })
   }
 
-  extend(id: string, ttlMs: number): Promise<HoldReply> {
+  async extend(id: string, ttlMs: number): Promise<HoldReply> {
     return this.holds.extend({ subject: 'u', id: idOf(id), ttlMs })
   }
 
-  grow(id: string, tokens: number): Promise<HoldReply> {
+  async grow(id: string, tokens: number): Promise<HoldReply> {
     return this.holds.grow({ ...this.#terms(), id: idOf(id), costs: [tokens, 0] })
   }
 

@@ -193,7 +193,7 @@ export class ModelledCounters implements SyncCounters {
       const takenAt = record.hold?.takenAt ?? 0
       return { id, nonce, fingerprint, costs: costsOf(record), takenAt, endsAt, charged }
     })
-    return { now: this.now, holds }
+    return { holds }
   }
 
   /** Ends holds that are past their end, and remembers them for the next sweep. */

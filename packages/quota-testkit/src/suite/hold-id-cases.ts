@@ -100,8 +100,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     await probe.grow('soon', 4)
     await advance(1_000)
     await probe.sweep()
-    const { holds, now } = await probe.list()
-    assert.equal(now, late.now + 1_010)
+    const { holds } = await probe.list()
     const row = (start: number, tokens: number) => [start, tokens, start, tokens, start, tokens]
     const none = row(-1, 0)
     assert.deepEqual(

@@ -161,7 +161,7 @@ export class MemoryHolds implements SyncHolds {
   }
 
   list({ subject }: ListHoldsRequest): ListHoldsReply {
-    const now = this.#now()
+    this.#now()
     const { schema } = this.#rows
     const open = this.#shared.ids.openOf(ownerOf(schema, subject))
     const holds = open.map(({ nonce, fingerprint, hold }): HoldRecord => {
@@ -169,7 +169,7 @@ export class MemoryHolds implements SyncHolds {
       const [, , id] = JSON.parse(hold.key) as [string, string, string]
       return { id, nonce, fingerprint, costs, takenAt, endsAt, charged: this.#chargedOf(hold) }
     })
-    return { now, holds: holds.sort((a, b) => a.endsAt - b.endsAt) }
+    return { holds: holds.sort((a, b) => a.endsAt - b.endsAt) }
   }
 
   sweep(): SweepReply {

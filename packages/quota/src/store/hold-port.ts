@@ -138,7 +138,6 @@ export interface HoldRecord {
 }
 
 export interface ListHoldsReply {
-  readonly now: number
   /** By expiry, the earliest first. */
   readonly holds: readonly HoldRecord[]
 }
