@@ -29,7 +29,6 @@ export { LOCALES } from './http/texts.ts'
 export { QUOTA_WARNING_CODES } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
-export { parseSnapshotPart, type SnapshotPart } from './memory/snapshot.ts'
 export {
   aClock,
   aFunction,
