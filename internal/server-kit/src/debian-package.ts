@@ -80,7 +80,15 @@ async function download(name: string, work: string): Promise<string[]> {
     ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
   ].flatMap((option) => ['-o', option])
   await run('apt-get', [...options, 'update'])
-  await run('apt-get', [...options, 'install', '--yes', '--download-only', '--no-install-recommends', name])
+  await run('apt-get', [
+    ...options,
+    'install',
+    '--reinstall',
+    '--yes',
+    '--download-only',
+    '--no-install-recommends',
+    name,
+  ])
   const archives = join(work, 'archives')
   return (await readdir(archives)).filter((file) => file.endsWith('.deb')).map((file) => join(archives, file))
 }
