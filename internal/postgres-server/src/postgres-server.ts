@@ -8,6 +8,8 @@ import { launch } from './postmaster.ts'
 import { makeServerFolder } from './server-folder.ts'
 import { giveTo, newDataFolder } from './template.ts'
 
+export { type PgBouncer, type PoolMode, startPgBouncer } from './pgbouncer.ts'
+
 /** Whether tests with real servers run, for `describe.runIf(postgresTests)`. `POSTGRES_TESTS=off` skips them. */
 export const postgresTests: boolean = process.env.POSTGRES_TESTS !== 'off'
 

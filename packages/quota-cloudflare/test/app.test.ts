@@ -177,7 +177,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker with Durable Object
       admitted: '11 read, 2 written',
       refused: '5 read, 0 written',
       held: '19 read, 8 written',
-      woken: '12 read, 0 written',
+      woken: '9 read, 0 written',
     })
   })
 })

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { createQuota, memoryStore } from '@scoregw/quota'
+import { createQuota } from '@scoregw/quota'
 import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
@@ -103,28 +102,6 @@ describe('SQLite faults', () => {
     expect((await errorOf(() => takeSync(counters))).code).toBe('store_error')
     other.exec('rollback')
     expect(takeSync(counters)).toBeDefined()
-  })
-
-  it('a snapshot is restored when another process’s lock ends, and no other call waits for it', async () => {
-    const path = newFile()
-    const memory = memoryStore()
-    memory.open(SCHEMA).take({
-      ...{ subject: 'u', set: 0, costs: ONE },
-      quotas: { layers: [0, 1], limits: [9, 9] },
-    })
-    const store = sqliteStore({ database: connectTo(path), deadlineMs: 4_000 })
-    const other = connectTo(path)
-    other.exec('begin immediate')
-    let isRestored = false
-    const restoring = Promise.all([...memory.snapshot()].map((part) => store.restore(part))).then(() => {
-      isRestored = true
-    })
-    // SQLite's own waiting would block this process, which has the lock, for longer than the deadline.
-    await pause(20)
-    expect(isRestored).toBe(false)
-    other.exec('rollback')
-    await restoring
-    expect(await used(store.open(SCHEMA), 'u')).toEqual([1, 1])
   })
 
   it('a closed file and missing tables are reported with the remedy', async () => {

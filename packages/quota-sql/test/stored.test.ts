@@ -1,10 +1,9 @@
-import { memoryStore } from '@scoregw/quota'
 import { cellsIn, GRACE_MS, hash32, windowCell } from '@scoregw/quota/internal'
-import { uniform, withCells } from '@scoregw/quota-histories'
+import { withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
-import { ONE, SCHEMA, take, used } from './support/counting.ts'
+import { ONE, SCHEMA, take } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 function tables() {
@@ -56,21 +55,20 @@ describe('stored rows', () => {
     expect(await endsAt('c')).toBe(first + 300_001)
   })
 
-  it('a row keeps the counters of limits that this version doesn’t know', async () => {
-    const { database, cells, layoutOf } = tables()
+  it('a row with a limit that this version doesn’t know is reported, and others work', async () => {
+    const { database, layoutOf } = tables()
     const clock = manualClock()
-    const schema = uniform(SCHEMA.units, SCHEMA.layers[0]?.cells ?? [], SCHEMA.layers.slice(0, 1))
-    const counters = sqliteStore({ database, clock }).open(schema)
-    const request = { subject: 'u', set: 0, quotas: { layers: [0], limits: [10] }, costs: ONE }
-    await counters.take(request)
+    const counters = sqliteStore({ database, clock }).open(SCHEMA)
+    await take(counters, 'u')
     const list = `later kind of limit\n${layoutOf()}`
     database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), list)
-    database.exec(`update quota_rows set layout = ${hash32(list)}, cells = '[5,7,' || substr(cells, 2)`)
+    database.exec(
+      `update quota_rows set layout = ${hash32(list)}, cells = '[5,7,' || substr(cells, 2) where key = 'personal:u'`,
+    )
     // By another process, which has seen nothing of it yet.
-    await sqliteStore({ database, clock }).open(schema).take(request)
-    expect(layoutOf()).toBe(list)
-    expect(JSON.parse(cells())).toEqual([5, 7, clock.now(), 2])
-    expect(database.prepare('select ends_at from quota_rows').all()).toEqual([{ ends_at: null }])
+    const others = sqliteStore({ database, clock }).open(SCHEMA)
+    await expect(take(others, 'u')).rejects.toMatchObject({ code: 'damaged_row' })
+    expect((await take(others, 'v')).outcome).toBe('admitted')
   })
 
   it('a row drops another policy’s counter when that has ended and becomes a plain row', async () => {
@@ -109,20 +107,6 @@ describe('stored rows', () => {
     const quotas = { layers: [0, 1], limits: [1, 1] }
     expect((await counters.take({ subject: 'u', set: 0, quotas, costs: ONE })).outcome).toBe('refused')
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
-  })
-
-  it('a memory snapshot is restored completely and overwrites no existing row', async () => {
-    const clock = manualClock()
-    const memory = memoryStore({ clock })
-    const before = memory.open(SCHEMA)
-    const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
-    for (const subject of ['a', 'a', 'b']) before.take({ subject, set: 0, quotas, costs: ONE })
-    const store = sqliteStore({ database: tables().database, clock })
-    const counters = store.open(SCHEMA)
-    await take(counters, 'b')
-    for (const part of memory.snapshot()) await store.restore(JSON.parse(JSON.stringify(part)))
-    expect(await used(counters, 'a')).toEqual([2, 1])
-    expect(await used(counters, 'b')).toEqual([1, 1])
   })
 
   it('the synchronous SQLite store charges and refuses by its stored rows', () => {

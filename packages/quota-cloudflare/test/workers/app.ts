@@ -66,8 +66,8 @@ const strictly = [3, 1e6, 1e9] as const
 const many = [1e6, 1e9, 1e9] as const
 const ofUsers = ([requests, tokens, money]: readonly [number, number, number]) =>
   ({
-    userRequests: { by: 'user', limit: requests, per: '1m' },
-    userTokens: { by: 'user', limit: tokens, of: 'tokens', per: '1h' },
+    userRequests: { by: 'user', limit: requests, per: '1h' },
+    userTokens: { by: 'user', limit: tokens, of: 'tokens', per: '1d' },
     userMoney: { by: 'user', limit: money, of: 'microusd', per: '30d' },
   }) as const
 const operations = { chat: { cost: { tokens: 10, microusd: 100 } } } as const
@@ -76,8 +76,8 @@ const separate = (numbers: readonly [number, number, number]) =>
   definePolicy({
     limits: {
       ...ofUsers(numbers),
-      teamRequests: { by: 'team', limit: many[0], per: '1m' },
-      teamTokens: { by: 'team', limit: many[1], of: 'tokens', per: '1h' },
+      teamRequests: { by: 'team', limit: many[0], per: '1h' },
+      teamTokens: { by: 'team', limit: many[1], of: 'tokens', per: '1d' },
       teamMoney: { by: 'team', limit: many[2], of: 'microusd', per: '30d' },
     },
     operations,
@@ -86,8 +86,8 @@ const separate = (numbers: readonly [number, number, number]) =>
 const together = definePolicy({
   limits: {
     ...ofUsers(many),
-    teamRequests: { shared: 'team', limit: many[0], per: '1m' },
-    teamTokens: { shared: 'team', limit: many[1], of: 'tokens', per: '1h' },
+    teamRequests: { shared: 'team', limit: many[0], per: '1h' },
+    teamTokens: { shared: 'team', limit: many[1], of: 'tokens', per: '1d' },
     teamMoney: { shared: 'team', limit: many[2], of: 'microusd', per: '30d' },
   },
   operations,

@@ -5,19 +5,16 @@ import type { CellSchema } from '@scoregw/quota/store'
 export interface Amount {
   readonly cost: string
   readonly limit: string
-  /** The start of a cell that opens now. */
+  /** The start of a cell that opens now: the instant, or the start of a calendar window's period. */
   readonly opensAt: string
   /** How many tokens a bucket refills in half its length; 0 for none. */
   readonly rate: string
-  readonly now: string
 }
 
 /** A stored cell and a charge of it, as SQL. */
 export interface ChargedCell {
   /** Whether the charge fits. `null` for a cell that can't be read. */
   readonly fits: string
-  /** Whether the charge adds to what was used. Otherwise the cell opens now. */
-  readonly isOpen: string
   /** The cell's start and use afterwards. */
   readonly start: string
   readonly used: string
@@ -31,7 +28,7 @@ interface Columns {
 
 /**
  * Charges cell `c` of the stored row `r`, by the rules of `roll` and `add` in the core. It doesn't fit a cell that a
- * reset has closed or that starts far ahead: a step decides these.
+ * reset has closed or that starts far ahead: a step decides these. So a cell that isn't open started before `opensAt`.
  */
 export function chargedCell(cell: CellSchema, c: number, amount: Amount): ChargedCell {
   const columns = { start: `r.s${c + 1}`, used: `r.u${c + 1}` }
@@ -43,9 +40,8 @@ function window({ kind, lengthMs }: CellSchema, { start, used }: Columns, amount
   const isOpen = `${start} > ${opensAt} - ${kind === 'calendar' ? 1 : lengthMs}`
   const sum = `case when ${isOpen} then ${used} else 0 end + ${cost}`
   return {
-    isOpen,
     fits: `${isReadable({ start, used }, amount)} and ${sum} <= ${limit}`,
-    start: `case when ${isOpen} then ${start} else greatest(${opensAt}, ${start} + 1) end`,
+    start: `case when ${isOpen} then ${start} else ${opensAt} end`,
     used: sum,
   }
 }
@@ -55,21 +51,19 @@ function window({ kind, lengthMs }: CellSchema, { start, used }: Columns, amount
  * keeps its numbers small.
  */
 function bucket({ lengthMs }: CellSchema, { start, used }: Columns, amount: Amount): ChargedCell {
-  const { cost, limit, opensAt, rate, now } = amount
-  const [age, perMs] = [`(${now} - ${start})`, lengthMs / 2]
+  const { cost, limit, opensAt, rate } = amount
+  const [age, perMs] = [`(${opensAt} - ${start})`, lengthMs / 2]
   const back = `div(least(${age}, ${lengthMs})::numeric * ${rate}, ${perMs})::bigint`
   const isOpen = `(${start} > ${opensAt} - ${lengthMs} and (${rate} = 0 or ${age} <= 0 or ${back} < ${used}))`
   const isOld = `${rate} > 0 and ${age} >= ${perMs}`
   return {
-    isOpen,
     fits: `${isReadable({ start, used }, amount)} and ${used} + ${cost} <= ${MAX_USED}
       and case when ${isOpen} then ${used} - ${back} else 0 end + ${cost} <= ${limit}`,
-    start: `case when not ${isOpen} then greatest(${opensAt}, ${start} + 1)
-      when ${isOld} then ${start} + ${perMs} else ${start} end`,
+    start: `case when not ${isOpen} then ${opensAt} when ${isOld} then ${start} + ${perMs} else ${start} end`,
     used: `case when not ${isOpen} then ${cost} when ${isOld} then ${used} - ${rate} + ${cost} else ${used} + ${cost} end`,
   }
 }
 
-function isReadable({ start, used }: Columns, { now }: Amount): string {
-  return `(${used} >= 0 or ${start} = -1) and ${start} <= ${now} + ${MAX_AHEAD_MS}`
+function isReadable({ start, used }: Columns, { opensAt }: Amount): string {
+  return `(${used} >= 0 or ${start} = -1) and ${start} <= ${opensAt} + ${MAX_AHEAD_MS}`
 }

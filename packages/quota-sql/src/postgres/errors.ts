@@ -10,11 +10,13 @@ import { storeError } from '../step/store-error.ts'
  */
 export type Verdict = 'again' | 'refused'
 
+/** SQLSTATE codes: a statement's name is unknown, or is in use already. */
+const POOLED = ['26000', '42P05']
 /**
- * SQLSTATE codes for interference: serialization failure, deadlock, a lock that wasn't free, and our own statement that
- * divided by zero because its condition no longer held.
+ * SQLSTATE codes for interference: serialization failure, deadlock, a lock that wasn't free, our own statement that
+ * divided by zero because its condition no longer held, and another session than before.
  */
-const BETWEEN = ['40001', '40P01', '55P03', '22012']
+const BETWEEN = ['40001', '40P01', '55P03', '22012', ...POOLED]
 /** SQLSTATE classes: connection, resources, operator intervention. */
 const AWAY = /^(?:08|53|57)/
 
@@ -52,15 +54,17 @@ export function isReadOnly(error: unknown): boolean {
   return stateOf(error) === '25006'
 }
 
-/**
- * SQLSTATE codes of a session that only a new connection cures: the server is read-only or ends the connection, and what
- * the server should have parsed is not there, or is another text, as behind a pooler.
- */
-const SPOILED = /^(?:25006|57P0\d|26000|42P05)$/
+/** SQLSTATE codes of a session that only a new connection cures: the server is read-only, or ends the connection. */
+const SPOILED = /^(?:25006|57P0\d)$/
 
 /** Whether a connection must not be used again after an error. */
 export function isSpoiled(error: unknown): boolean {
   return !isAnswer(error) || SPOILED.test(stateOf(error) ?? '')
+}
+
+/** Whether a connection leads to another session than before, so that the names of our statements are others' too. */
+export function isPooled(error: unknown): boolean {
+  return POOLED.includes(stateOf(error) ?? '')
 }
 
 /** SQLSTATE class: a value that the server can't take. */
@@ -89,8 +93,6 @@ export const NO_RIGHTS = 'The role may not read and write the tables: grant it s
 /** SQLSTATE: a column does not exist. */
 const NO_COLUMN = '42703'
 const OTHER_VERSION = 'the tables have other columns than this library needs: run the migrations, see migrateQuota()'
-const POOLER =
-  'A pooler such as PgBouncer gives each transaction another session: use pool_mode = session, PgBouncer 1.21 or later with max_prepared_statements, or a direct connection.'
 const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
 /** Fixes, by the SQLSTATE of the server's error. */
@@ -101,8 +103,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '42P01': 'The tables are not there: run the migrations, see migrateQuota().',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
-  '26000': POOLER,
-  '42P05': POOLER,
   '53300': 'Lower max of your pools, or raise max_connections of the server.',
 }
 

@@ -10,7 +10,7 @@ import { NO_RIGHTS, noAnswer, noAnswersNow, READ_ONLY, refusal, verdictOf } from
 import { FirstConnection } from './first-connection.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections, placeOf } from './pool.ts'
-import { onSession, type Row, Session, type SessionDeps } from './session.ts'
+import { onSession, Pooling, type Row, Session, type SessionDeps } from './session.ts'
 import { postgresStatements, type Statement } from './statements.ts'
 import { TableFormat } from './table-format.ts'
 import { storedHold, storeLayouts } from './transaction.ts'
@@ -49,7 +49,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, schema, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
   const tables = tableNames(prefix, schema)
-  const deps = { pool, tables, deadlineMs, statements: postgresStatements(tables) }
+  const deps = { pool, pooling: new Pooling(), tables, deadlineMs, statements: postgresStatements(tables) }
   const { statements } = deps
   const format = new TableFormat()
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }

@@ -1,5 +1,5 @@
 import { storeError } from '../step/store-error.ts'
-import { isSpoiled } from './errors.ts'
+import { isPooled, isSpoiled } from './errors.ts'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
 import type { PostgresStatements, Statement } from './statements.ts'
 
@@ -10,9 +10,34 @@ const LISTENED = new WeakSet<object>()
 /** Makes the server find rows by their keys, however small it thinks the tables are. */
 const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
 
+/**
+ * Notices that a pooler, such as PgBouncer in transaction mode, gives each transaction another session of the server.
+ * Statements are then sent without a name, and the server parses them each time.
+ */
+export class Pooling {
+  #isFound = false
+
+  get isFound(): boolean {
+    return this.#isFound
+  }
+
+  /** @param error of a statement with a name */
+  notice(error: unknown): void {
+    if (this.#isFound || !isPooled(error)) return
+    this.#isFound = true
+    const remedy =
+      'use pool_mode = session, PgBouncer 1.21 or later with max_prepared_statements, or a direct connection'
+    process.emitWarning(`a pooler gives each transaction another session, which makes calls slower: ${remedy}`, {
+      type: 'QuotaWarning',
+      code: 'transaction_pooling',
+    })
+  }
+}
+
 /** The dependencies of a {@link Session}. */
 export interface SessionDeps {
   readonly pool: PostgresPool
+  readonly pooling: Pooling
   readonly statements: PostgresStatements
   readonly deadlineMs: number
 }
@@ -20,7 +45,7 @@ export interface SessionDeps {
 /** Where a step runs: in its own transaction, or as a part of the caller's. */
 export interface StepSession {
   readonly statements: PostgresStatements
-  /** Runs a statement, which the server parses once per connection. Rows are arrays. */
+  /** Runs a statement, which the server usually parses once per connection. Rows are arrays. */
   run(statement: Statement, values: unknown[]): Promise<readonly Row[]>
   begin(): Promise<unknown>
   commit(): Promise<unknown>
@@ -58,8 +83,15 @@ export class Session implements StepSession {
   }
 
   async run({ name, text }: Statement, values: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await this.#send({ name, text, values, rowMode: 'array' })
-    return rows as Row[]
+    const { pooling } = this.#deps
+    const query = { text, values, rowMode: 'array' } as const
+    try {
+      const { rows } = await this.#send(pooling.isFound ? query : { ...query, name })
+      return rows as Row[]
+    } catch (error) {
+      pooling.notice(error)
+      throw error
+    }
   }
 
   /** Begins a transaction that waits, and keeps its locks, no longer than a deadline, even if this process hangs. */
@@ -158,9 +190,15 @@ export class SharedConnection {
   }
 }
 
-/** Works on its own connection. */
-export function onSession<T>(deps: SessionDeps, work: (session: Session) => Promise<T>): Promise<T> {
-  return new SharedConnection(deps).use(work)
+/** Works on its own connection. The work is repeated if a pooler is noticed. */
+export async function onSession<T>(deps: SessionDeps, work: (session: Session) => Promise<T>): Promise<T> {
+  const connection = new SharedConnection(deps)
+  try {
+    return await connection.use(work)
+  } catch (error) {
+    if (!isPooled(error)) throw error
+    return connection.use(work)
+  }
 }
 
 /**

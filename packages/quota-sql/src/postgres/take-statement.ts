@@ -4,6 +4,9 @@ import type { Charge } from '../step/schema-rows.ts'
 import { type Amount, chargedCell } from './charged-cell.ts'
 import { revisionIn } from './statements.ts'
 
+/** How often a row's end moves, per length of its longest window. */
+const ENDS_PER_LENGTH = 8
+
 /** What the statements of a store have in common. */
 export interface TakeSettings {
   readonly tables: TableNames
@@ -126,7 +129,6 @@ export class TakeText {
       limit: this.#value('bigint', ({ request }) => Math.min(MAX_USED, request.quotas.limits[at]!)),
       opensAt: start === undefined ? 'n.now' : `case when n.now < ${end} then ${start} else ${end} end`,
       rate: kind === 'bucket' ? this.#value('bigint', ({ request }) => request.quotas.rates?.[at] ?? 0) : '0',
-      now: 'n.now',
     }
   }
 
@@ -151,11 +153,8 @@ export class TakeText {
   /** Inserts a row, or charges it if it has room. */
   #upsert(row: PlannedRow, source: string): string {
     const { layout, charged, slot } = row
-    const longestMs = Math.max(...charged.map((c) => layout.lengthsMs[c]!)) + GRACE_MS
-    const anchor = charged.find((c) => !layout.calendars.includes(c))
-    const now = anchor === undefined ? `(excluded.ends_at - ${longestMs})` : `excluded.s${anchor + 1}`
     const inserted = (c: number): Amount => {
-      return { ...this.#amount(row, c), cost: `excluded.u${c + 1}`, opensAt: `excluded.s${c + 1}`, now }
+      return { ...this.#amount(row, c), cost: `excluded.u${c + 1}`, opensAt: `excluded.s${c + 1}` }
     }
     const made = layout.cells.map((_, c) => {
       const amount = this.#amounts.get(layout.first + c)
@@ -163,15 +162,22 @@ export class TakeText {
     })
     const cells = charged.map((c) => ({ c, ...chargedCell(layout.cells[c]!, c, inserted(c)) }))
     const set = cells.map(({ c, start, used }) => `s${c + 1} = ${start}, u${c + 1} = ${used}`)
-    const ends = cells.map(({ c, isOpen }) => {
-      return `case when ${isOpen} then 0 else excluded.s${c + 1} + ${layout.lengthsMs[c]! + GRACE_MS} - r.ends_at end`
-    })
     const columns = layout.cells.map((_, c) => `s${c + 1}, u${c + 1}`)
     return `insert into ${this.#settings.tables.rows} as r (key, layout, ends_at, ${columns.join(', ')})
-      select ${this.#keys[slot]}, ${layout.hash}, n.now + ${longestMs}, ${made.join(', ')} from ${source}
-      on conflict (key) do update set ${set.join(', ')}, ends_at = r.ends_at + greatest(0, ${ends.join(', ')})
+      select ${this.#keys[slot]}, ${layout.hash}, ${endsAt(row)}, ${made.join(', ')} from ${source}
+      on conflict (key) do update set ${set.join(', ')}, ends_at = r.ends_at + greatest(0, excluded.ends_at - r.ends_at)
       where ${fitsIn(row, inserted)}`
   }
+}
+
+/**
+ * When a row that is charged now may be deleted: after the longest window, rounded up. So the index of ends is seldom
+ * written. A row that is kept until its next write has no end, and keeps it so.
+ */
+function endsAt({ layout, charged }: PlannedRow): string {
+  const longestMs = Math.max(...charged.map((c) => layout.lengthsMs[c]!))
+  const stepMs = Math.ceil(longestMs / ENDS_PER_LENGTH)
+  return `(n.now / ${stepMs} + ${ENDS_PER_LENGTH + 1}) * ${stepMs} + ${GRACE_MS}`
 }
 
 /** Whether the stored row `r` has the layout, and room for the amounts. */

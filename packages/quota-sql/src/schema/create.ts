@@ -1,117 +1,65 @@
-import { type CompiledQuery, type CreateTableBuilder, type Kysely, sql } from 'kysely'
-import { bareName, COLUMN_CELLS, cellColumns, FORMAT, type SqlDialect, type TableNames } from './tables.ts'
+import { bareName, COLUMN_CELLS, cellColumns, FORMAT, type SqlDialect, type TableNames, tableNames } from './tables.ts'
 
-/** A statement that can be executed, or shown as SQL. */
-export interface Statement {
-  execute(): Promise<unknown>
-  compile(): CompiledQuery
-}
-
-/** Creates the tables. */
-export function tableStatements(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): readonly Statement[] {
+/** The statements that create the tables. */
+export function tableStatements(dialect: SqlDialect, names: TableNames): readonly string[] {
   return [
-    db.schema.createTable(names.format).addColumn('version', 'integer', (column) => column.notNull()),
-    ...counterTables(db, dialect, names),
-    ...settingsTables(db, names),
-    ...adaptiveTables(db, names),
-    raw(db, `insert into ${names.format} (version) values (${FORMAT})`),
-    raw(db, `insert into ${names.change_counter} (id, last_seq) values (1, 0)`),
+    `create table ${names.format} (version integer not null)`,
+    ...counterTables(dialect, names),
+    ...settingsTables(names),
+    `create table ${names.factor} (
+      id integer primary key, version integer not null, minute integer not null, state text not null)`,
+    `create table ${names.outcomes} (
+      minute integer primary key, calls bigint not null, code_zero bigint not null, client_error bigint not null,
+      server_error bigint not null, business_fail bigint not null, refused bigint not null,
+      quota_unavailable bigint not null)`,
+    `insert into ${names.format} (version) values (${FORMAT})`,
+    `insert into ${names.change_counter} (id, last_seq) values (1, 0)`,
   ]
 }
 
-function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): Statement[] {
-  const { schema } = db
+/** The tables of SQLite under the usual prefix, for connections without kysely. */
+export function sqliteTables(): string {
+  return textOf(tableStatements('sqlite', tableNames('quota')))
+}
+
+export function textOf(statements: readonly string[]): string {
+  return statements.map((statement) => `${statement};\n`).join('')
+}
+
+function counterTables(dialect: SqlDialect, { rows, layouts, ids }: TableNames): readonly string[] {
   const isPostgres = dialect === 'postgres'
   // Keys are compared byte by byte, independent of the database's language.
-  const key = isPostgres ? sql`text collate "C"` : sql`text`
+  const key = isPostgres ? 'text collate "C"' : 'text'
   // Leaves space for a row's next version on its page. Updates of numbers then don't touch an index.
-  const after = isPostgres ? sql`with (fillfactor = 50)` : sql`without rowid`
-  let rows: CreateTableBuilder<string, string> = schema
-    .createTable(names.rows)
-    .addColumn('key', key, (column) => column.primaryKey().notNull())
-    .addColumn('layout', 'bigint', (column) => column.notNull())
-  if (isPostgres) {
-    // PostgreSQL reads and writes columns in a third of the time of an array's elements.
-    for (const name of cellColumns(COLUMN_CELLS)) rows = rows.addColumn(name, 'bigint')
-    rows = rows.addColumn('more', sql`bigint[]`)
-  } else rows = rows.addColumn('cells', 'text', (column) => column.notNull())
+  const after = isPostgres ? 'with (fillfactor = 50)' : 'without rowid'
+  // PostgreSQL reads and writes columns in a third of the time of an array's elements.
+  const columns = cellColumns(COLUMN_CELLS).map((name) => `${name} bigint`)
+  const cells = isPostgres ? `${columns.join(', ')}, more bigint[]` : 'cells text not null'
+  const index = (table: string, column: string, name: string, where = ''): string =>
+    `create index ${bareName(table)}_${name} on ${table} (${column})${where}`
+  // Most ids are of no open hold.
+  const isOpen = ' where hold_ends_at is not null'
   return [
-    rows.addColumn('ends_at', 'bigint').modifyEnd(after),
-    schema
-      .createIndex(`${bareName(names.rows)}_by_end`)
-      .on(names.rows)
-      .column('ends_at'),
-    schema
-      .createTable(names.layouts)
-      .addColumn('hash', 'bigint', (column) => column.primaryKey())
-      .addColumn('list', 'text', (column) => column.notNull()),
-    schema
-      .createTable(names.ids)
-      .addColumn('layer', key, (column) => column.notNull())
-      .addColumn('owner', key, (column) => column.notNull())
-      .addColumn('id', key, (column) => column.notNull())
-      .addColumn('record', 'text', (column) => column.notNull())
-      .addColumn('expires_at', 'bigint')
-      .addColumn('hold_ends_at', 'bigint')
-      .addPrimaryKeyConstraint(`${bareName(names.ids)}_key`, ['layer', 'owner', 'id'])
-      .modifyEnd(after),
-    schema
-      .createIndex(`${bareName(names.ids)}_by_end`)
-      .on(names.ids)
-      .column('expires_at'),
-    partialIndex(db, names.ids, 'hold_ends_at', 'by_hold_end'),
-    partialIndex(db, names.ids, 'owner', 'by_owner'),
+    `create table ${rows} (key ${key} primary key not null, layout bigint not null, ${cells}, ends_at bigint) ${after}`,
+    index(rows, 'ends_at', 'by_end'),
+    `create table ${layouts} (hash bigint primary key, list text not null)`,
+    `create table ${ids} (
+      layer ${key} not null, owner ${key} not null, id ${key} not null, record text not null, expires_at bigint,
+      hold_ends_at bigint, primary key (layer, owner, id)) ${after}`,
+    index(ids, 'expires_at', 'by_end'),
+    index(ids, 'hold_ends_at', 'by_hold_end', isOpen),
+    index(ids, 'owner', 'by_owner', isOpen),
   ]
 }
 
-function settingsTables({ schema }: Kysely<unknown>, names: TableNames): Statement[] {
+function settingsTables({ settings, changes, change_counter: counter }: TableNames): readonly string[] {
   return [
-    schema
-      .createTable(names.settings)
-      .addColumn('layer', 'text', (column) => column.notNull())
-      .addColumn('subject', 'text', (column) => column.notNull())
-      .addColumn('version', 'integer', (column) => column.notNull())
-      .addColumn('revision', 'text', (column) => column.notNull())
-      .addColumn('document', 'text')
-      .addPrimaryKeyConstraint(`${bareName(names.settings)}_key`, ['layer', 'subject']),
-    schema
-      .createTable(names.changes)
-      .addColumn('seq', 'bigint', (column) => column.primaryKey())
-      .addColumn('layer', 'text', (column) => column.notNull())
-      .addColumn('subject', 'text', (column) => column.notNull())
-      .addColumn('revision', 'text', (column) => column.notNull())
-      .addColumn('changed_by', 'text')
-      .addColumn('changed_at', 'bigint', (column) => column.notNull())
-      .addColumn('before', 'text')
-      .addColumn('after', 'text'),
-    schema
-      .createTable(names.change_counter)
-      .addColumn('id', 'integer', (column) => column.primaryKey())
-      .addColumn('last_seq', 'bigint', (column) => column.notNull()),
+    `create table ${settings} (
+      layer text not null, subject text not null, version integer not null, revision text not null, document text,
+      primary key (layer, subject))`,
+    `create table ${changes} (
+      seq bigint primary key, layer text not null, subject text not null, revision text not null, changed_by text,
+      changed_at bigint not null, before text, after text)`,
+    `create table ${counter} (id integer primary key, last_seq bigint not null)`,
   ]
-}
-
-function adaptiveTables({ schema }: Kysely<unknown>, names: TableNames): Statement[] {
-  const counts = ['calls', 'code_zero', 'client_error', 'server_error', 'business_fail', 'refused', 'quota_unavailable']
-  let outcomes = schema.createTable(names.outcomes).addColumn('minute', 'integer', (column) => column.primaryKey())
-  for (const name of counts) outcomes = outcomes.addColumn(name, 'bigint', (column) => column.notNull())
-  return [
-    schema
-      .createTable(names.factor)
-      .addColumn('id', 'integer', (column) => column.primaryKey())
-      .addColumn('version', 'integer', (column) => column.notNull())
-      .addColumn('minute', 'integer', (column) => column.notNull())
-      .addColumn('state', 'text', (column) => column.notNull()),
-    outcomes,
-  ]
-}
-
-/** Only open holds are in the index. Most ids aren't. */
-function partialIndex(db: Kysely<unknown>, table: string, column: string, name: string): Statement {
-  return raw(db, `create index ${bareName(table)}_${name} on ${table} (${column}) where hold_ends_at is not null`)
-}
-
-function raw(db: Kysely<unknown>, text: string): Statement {
-  const statement = sql.raw(text)
-  return { execute: () => statement.execute(db), compile: () => statement.compile(db) }
 }

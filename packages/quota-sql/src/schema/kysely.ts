@@ -59,7 +59,7 @@ export function sqliteTransaction(value: unknown): Transacted | undefined {
 }
 
 /** A Kysely whose queries all go to one connection. */
-export function onConnection(
+function onConnection(
   dialect: SqlDialect,
   query: (text: string, values: unknown[]) => Promise<{ readonly rows: unknown[] }>,
 ): Kysely<unknown> {

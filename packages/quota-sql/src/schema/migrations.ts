@@ -1,8 +1,7 @@
 import { kindOf, refusedOptions } from '@scoregw/quota/internal'
-import { type Kysely, type Migration, Migrator } from 'kysely'
-import { tableStatements } from './create.ts'
+import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { tableStatements, textOf } from './create.ts'
 import { dialectOf } from './dialect.ts'
-import { onConnection } from './kysely.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
 import { tableNames } from './tables.ts'
 
@@ -18,7 +17,7 @@ export function quotaMigrations(options: SchemaOptions): Record<string, Migratio
   return {
     [`${prefix}-0001`]: {
       async up(db) {
-        for (const statement of tableStatements(db.withoutPlugins(), dialect, names)) await statement.execute()
+        for (const statement of tableStatements(dialect, names)) await sql.raw(statement).execute(db.withoutPlugins())
       },
     },
   }
@@ -60,8 +59,5 @@ export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOp
  */
 export function quotaSchemaSql(options: SchemaOptions): string {
   const { dialect, prefix, schema } = parseSchemaOptions(options)
-  const db = onConnection(dialect, () => Promise.reject(new TypeError('it is only compiled')))
-  return tableStatements(db, dialect, tableNames(prefix, schema))
-    .map((statement) => `${statement.compile().sql};\n`)
-    .join('')
+  return textOf(tableStatements(dialect, tableNames(prefix, schema)))
 }

@@ -1,11 +1,9 @@
-import type { SnapshotPart } from '@scoregw/quota/internal'
 import { type EndedHold, Scratch } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
 import { Requested } from '../step/requested.ts'
-import { restored } from '../step/restored.ts'
 import { Layouts, type RowLayout, type StoredRow } from '../step/row-layout.ts'
 import { Step, type StepDeps, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
@@ -13,6 +11,7 @@ import { isOpen, type SqliteConnection, type SqliteStatement } from './database.
 
 type Row = Readonly<Record<string, unknown>>
 
+const IS_ID = 'layer = ? and owner = ? and id = ?'
 /** How often the rows to read may grow in one step. */
 const MAX_WIDENED = 5
 
@@ -111,16 +110,6 @@ export class SqliteFile {
     this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = ${synchronous}`)
   }
 
-  /** Adds a part of a memory store's snapshot, in the open transaction. */
-  restore(part: SnapshotPart, now: number): void {
-    const { rows, ids } = restored(part, this.#deps, now)
-    const [row, id] = [`select 1 from ${this.#names.rows} where key = ?`, this.#selectId('1')]
-    this.#write({
-      rows: rows.filter(({ key }) => this.#all(row, key).length === 0),
-      ids: ids.filter(({ key }) => this.#all(id, ...key).length === 0),
-    })
-  }
-
   /** The version of the tables. */
   format(): number {
     return Number(this.#all(`select version from ${this.#names.format}`)[0]?.version)
@@ -187,11 +176,11 @@ export class SqliteFile {
     )
     const records = new Map<string, string>()
     for (const [name, { key }] of requested.ids) {
-      const [row] = this.#all(this.#selectId('record, expires_at'), ...key)
+      const [row] = this.#all(`select record, expires_at from ${ids} where ${IS_ID}`, ...key)
       if (row === undefined) continue
       const isOver = row.expires_at !== null && Number(row.expires_at) <= now
       // A record that was found expired must not live again if the clock steps back.
-      if (isOver) this.#run(`delete from ${ids} where layer = ? and owner = ? and id = ?`, ...key)
+      if (isOver) this.#run(`delete from ${ids} where ${IS_ID}`, ...key)
       else records.set(name, String(row.record))
     }
     return {
@@ -256,10 +245,6 @@ export class SqliteFile {
     const [row] = this.#all(`select list from ${layouts} where hash = ?`, layout.hash)
     this.layouts.check(layout, row?.list)
     this.#fresh.push(layout)
-  }
-
-  #selectId(what: string): string {
-    return `select ${what} from ${this.#names.ids} where layer = ? and owner = ? and id = ?`
   }
 
   #writeId(ids: string, { key, text, endsAt, holdEndsAt }: IdChange): void {

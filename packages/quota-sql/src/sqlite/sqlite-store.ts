@@ -1,4 +1,3 @@
-import { parseSnapshotPart, type SnapshotPart } from '@scoregw/quota/internal'
 import { type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { checkFormat, tableNames } from '../schema/tables.ts'
 import { countersOf, type PerformNow } from '../step/counters.ts'
@@ -23,14 +22,7 @@ const CALLS_PER_CHORE = 64
 const FORGOTTEN_A_CHORE = 8
 
 /** An {@link SqlStore} on an SQLite file. Several processes of one machine may share the file. */
-export interface SqliteStore extends SqlStore {
-  /**
-   * Adds a part of a memory store's snapshot. Existing rows and ids stay unchanged.
-   *
-   * @throws {QuotaError} `invalid_options` for anything else than a part; `other_version`; `store_error`
-   */
-  restore(part: SnapshotPart): Promise<void>
-}
+export type SqliteStore = SqlStore
 
 /**
  * Counters in an SQLite file. A process's calls in one event-loop tick are one transaction, as durable as the connection
@@ -63,15 +55,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     count: () => small(() => file.countHolds()),
     forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
   })
-  const place = placeOf(database, prefix)
   return {
     ...store,
     clock,
-    place,
-    restore: async (part) => {
-      const known = parseSnapshotPart(part)
-      await small(() => file.whole(() => file.restore(known, instant(clock))))
-    },
+    place: placeOf(database, prefix),
   }
 }
 

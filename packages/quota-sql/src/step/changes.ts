@@ -1,4 +1,4 @@
-import { CLOSED, GRACE_MS } from '@scoregw/quota/internal'
+import { CLOSED, cellOfIdentity, GRACE_MS } from '@scoregw/quota/internal'
 import type { NamedCell, NamedRecord, Scratch } from '@scoregw/quota/store'
 import type { Key, RequestedRow } from './requested.ts'
 import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
@@ -55,16 +55,14 @@ export class RowChanges {
     this.#now = now
   }
 
-  /** @param unknown cells with limits of an unknown kind, which are kept */
-  of(row: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]): RowChange | undefined {
+  of(row: RequestedRow, before: StoredRow | undefined): RowChange | undefined {
     const { place, key, layouts } = row
     const layout = before === undefined ? layouts[0] : before.layout
-    const isPlain = layout?.isKnown === true && layouts.every((each) => each === layout)
-    const made = isPlain ? this.#plain(row, layout) : this.#mixed(row, before, unknown)
+    const isPlain = layout !== undefined && layouts.every((each) => each === layout)
+    const made = isPlain ? this.#plain(row, layout) : this.#mixed(row, before)
     if (made === undefined) return undefined
     if (before === undefined ? made.pairs.every((number) => number === CLOSED) : isSame(made, before)) return undefined
-    // Cells of an unknown kind have an unknown end.
-    const lastEnd = unknown.length === 0 ? this.#scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
+    const lastEnd = this.#scratch.rowEndsAt(place)
     const endsAt = Number.isFinite(lastEnd) ? lastEnd : null
     return { key, ...made, endsAt, isEndNew: endsAt !== before?.endsAt }
   }
@@ -76,13 +74,11 @@ export class RowChanges {
   }
 
   /** A row with cells of several policies. Cells that no operation here requests are dropped when they have ended. */
-  #mixed({ place, layouts }: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]) {
+  #mixed({ place, layouts }: RequestedRow, before: StoredRow | undefined) {
     const known = this.#scratch.row(place)
     if (known === undefined) return undefined
     const requested = new Set(layouts.flatMap(({ identities }) => identities))
-    const kept = [...known, ...unknown].filter(
-      (cell) => hasOpened(cell) && (requested.has(cell[0]) || !this.#hasEnded(cell)),
-    )
+    const kept = known.filter((cell) => hasOpened(cell) && (requested.has(cell[0]) || !this.#hasEnded(cell)))
     const named = new Map(kept.map(([identity, ...pair]) => [identity, pair]))
     const candidates = before?.layout === undefined ? layouts : [...layouts, before.layout]
     const covering = candidates.find(({ identities }) => kept.every(([identity]) => identities.includes(identity)))
@@ -91,7 +87,7 @@ export class RowChanges {
   }
 
   #hasEnded([identity, startedAt]: NamedCell): boolean {
-    const lengthMs = this.#layouts.cellOf(identity)?.lengthMs ?? Number.POSITIVE_INFINITY
+    const lengthMs = cellOfIdentity(identity)?.lengthMs ?? Number.POSITIVE_INFINITY
     return startedAt + lengthMs + GRACE_MS <= this.#now
   }
 }

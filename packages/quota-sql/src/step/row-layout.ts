@@ -1,5 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
-import { type CellDefinition, CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/internal'
+import { CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/internal'
 
 /** The limits whose pairs a row contains, in order. */
 export interface RowLayout {
@@ -8,9 +8,6 @@ export interface RowLayout {
   readonly list: string
   /** The hash of {@link list}, which rows store. */
   readonly hash: number
-  /** The limits; `undefined` for unknown kinds. */
-  readonly cells: readonly (CellDefinition | undefined)[]
-  readonly isKnown: boolean
 }
 
 /** A row as it is stored. */
@@ -29,21 +26,13 @@ export class Layouts {
   readonly #read = new Map<number, RowLayout>()
   /** Layouts that are certainly stored, even if the current transaction fails. */
   readonly #kept = new Set<RowLayout>()
-  readonly #cells = new Map<string, CellDefinition | undefined>()
-
-  /** The limit of an identity; `undefined` if its kind is unknown. */
-  cellOf(identity: string): CellDefinition | undefined {
-    if (!this.#cells.has(identity)) this.#cells.set(identity, cellOfIdentity(identity))
-    return this.#cells.get(identity)
-  }
 
   /** The layout of a list: always the same object for the same list. */
   of(identities: readonly string[]): RowLayout {
     const list = identities.join('\n')
     const known = this.#byList.get(list)
     if (known !== undefined) return known
-    const cells = identities.map((identity) => this.cellOf(identity))
-    const layout = { identities, list, hash: hash32(list), cells, isKnown: cells.every((cell) => cell !== undefined) }
+    const layout = { identities, list, hash: hash32(list) }
     this.#byList.set(list, layout)
     return layout
   }
@@ -72,10 +61,11 @@ export class Layouts {
     return this.#read.get(hash)
   }
 
-  /** Adds a stored list. A list whose hash doesn't match makes its rows unreadable. */
+  /** Adds a stored list. One whose hash doesn't match, or with an unknown limit, makes its rows unreadable. */
   learn(hash: number, list: string): void {
-    const layout = this.of(list === '' ? [] : list.split('\n'))
-    if (layout.hash === hash) this.#read.set(hash, layout)
+    const identities = list === '' ? [] : list.split('\n')
+    const isKnown = identities.every((identity) => cellOfIdentity(identity) !== undefined)
+    if (isKnown && hash32(list) === hash) this.#read.set(hash, this.of(identities))
   }
 
   /** @param pairs the stored numbers, which may be anything */

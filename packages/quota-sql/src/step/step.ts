@@ -56,8 +56,6 @@ export class Step {
   readonly #layouts: Layouts
   /** Rows that cannot be read. */
   readonly #damaged = new Set<string>()
-  /** Cells with limits of an unknown kind. */
-  readonly #unknown = new Map<string, readonly NamedCell[]>()
   /** Unreadable records, with the reason. */
   readonly #broken = new Map<string, unknown>()
   /** Unreadable records that later sweeps must skip. */
@@ -179,9 +177,7 @@ export class Step {
     const { rows, ids } = this.#stored
     const changes = new RowChanges(this.#layouts, this.#scratch, this.now)
     const changeOf = (key: string, row: RequestedRow): RowChange | undefined =>
-      row.place.layer === ''
-        ? changedCounter(key, rows.get(key), this.now)
-        : changes.of(row, rows.get(key), this.#unknown.get(key) ?? [])
+      row.place.layer === '' ? changedCounter(key, rows.get(key), this.now) : changes.of(row, rows.get(key))
     for (const [key, row] of this.#requested.rows) {
       const change = this.#damaged.has(key) ? undefined : changeOf(key, row)
       if (change !== undefined) all.rows.push(change)
@@ -212,16 +208,7 @@ export class Step {
       this.#damaged.add(key)
       return
     }
-    if (layout.isKnown) {
-      this.#scratch.putPairs(place, layout.identities, pairs)
-      return
-    }
-    const named = layout.identities.map((identity, c): NamedCell => [identity, pairs[2 * c]!, pairs[2 * c + 1]!])
-    this.#unknown.set(
-      key,
-      named.filter((_, c) => layout.cells[c] === undefined),
-    )
-    this.#scratch.putRow(place, named)
+    this.#scratch.putPairs(place, layout.identities, pairs)
   }
 
   #putRecord(name: string, place: IdPlace, text: string): void {
