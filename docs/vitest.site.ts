@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ['test/site/build-once.ts'],
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
   },

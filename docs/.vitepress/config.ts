@@ -1,10 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DefaultTheme, defineConfig, type MarkdownRenderer, type UserConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type HeadConfig, type MarkdownRenderer, type UserConfig } from 'vitepress'
 import llmstxt from 'vitepress-plugin-llms'
-import { descriptionOf, docs, type Group, groups, pageOf, searched } from './pages.ts'
+import { apiEntries, CHINESE, descriptionOf, docs, type Group, groups } from './pages.ts'
+import { search } from './search.ts'
 
 const REPOSITORY = 'https://github.com/scoregw/quota'
+/** Where the site is published: absolute links start with it. */
+const SITE = (process.env.SITE_URL ?? 'https://scoregw.github.io/quota').replace(/\/$/, '')
+const BASE = `${new URL(SITE).pathname.replace(/\/$/, '')}/`
+const DESCRIPTION = 'Rate limits and quotas for TypeScript servers'
 const EDIT = `${REPOSITORY}/edit/main/docs/:path`
 
 /** A heading's anchor as GitHub makes it, so that one address works in both places. */
@@ -16,23 +21,17 @@ function anchorOf(heading: string): string {
     .replaceAll(/\s/g, '-')
 }
 
-/** The reference that is made from comments before the site is built, one page an entry. */
-function entryPages(): DefaultTheme.SidebarItem[] {
-  const folder = join(docs, 'api/@scoregw')
-  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
-  const files = names.filter((name) => name.endsWith('.md')).map((name) => name.replaceAll('\\', '/').slice(0, -3))
-  return files.sort().map((name) => ({ text: pageOf('api/@scoregw', name).title, link: `/api/@scoregw/${name}` }))
-}
-
 const all = groups()
-const entries = entryPages()
 const listOf = ({ title, pages }: Group): DefaultTheme.SidebarItem => ({
   text: title,
+  // The group of the page that is shown is open.
+  collapsed: true,
   items: pages.map((page) => ({ text: page.title, link: page.link })),
 })
 const inFolder = (folder: string): DefaultTheme.SidebarItem[] =>
   all.filter(({ pages }) => pages[0]?.link.startsWith(`/${folder}/`)).map(listOf)
-const reference = [...inFolder('reference'), ...(entries.length > 0 ? [{ text: 'API', items: entries }] : [])]
+const api = apiEntries()
+const reference = [...inFolder('reference'), ...(api.pages.length > 0 ? [listOf(api)] : [])]
 
 const firstLinkOf = (title: string): string => all.find((group) => group.title === title)?.pages[0]?.link ?? '/'
 
@@ -95,7 +94,7 @@ const zhSidebar: DefaultTheme.SidebarItem[] = [
 
 /** A group in llms.txt: each page's link and first paragraph. */
 function listed({ title, pages }: Group): string {
-  const lines = pages.map((page) => `- [${page.title}](${page.link.replace(/\/$/, '')}.md): ${page.description}`)
+  const lines = pages.map((page) => `- [${page.title}](${SITE}${page.link.replace(/\/$/, '')}.md): ${page.description}`)
   return [`### ${title}`, '', ...lines].join('\n')
 }
 
@@ -104,6 +103,7 @@ function listed({ title, pages }: Group): string {
  * plugin's types are of a newer Vite than VitePress', and of what both have it uses nothing that differs.
  */
 const llms = llmstxt({
+  domain: new URL(SITE).origin,
   ignoreFiles: ['api/**', 'playground.md', 'zh/**'],
   toc: all.map(listed).join('\n\n'),
 }) as unknown as NonNullable<NonNullable<UserConfig['vite']>['plugins']>[number]
@@ -118,11 +118,57 @@ const withoutUnused = {
   },
 }
 
+/** In the theme's sidebar, a group's button has another one within it. The inner one is a picture of what the outer does. */
+const oneButtonOfGroups = {
+  name: 'one-button-of-groups',
+  enforce: 'pre' as const,
+  transform(code: string, id: string): string | undefined {
+    if (!id.endsWith('/VPSidebarItem.vue')) return undefined
+    const inner = /role="button"\s+aria-label="toggle section"([^>]*?)\s+tabindex="0"/
+    if (!inner.test(code)) throw new Error('VPSidebarItem.vue has another form than this change of it expects')
+    return code
+      .replace(inner, 'aria-hidden="true"$1')
+      .replace(':role="itemRole"', '$& :aria-expanded="itemRole && !collapsed"')
+  },
+}
+
+/** What search engines and previews of links read: the page's address, its languages, its title and description. */
+function headOf(path: string, title: string, description: string): HeadConfig[] {
+  const addressOf = (of: string): string => `${SITE}/${of.replace(/(?:^|(?<=\/))index\.md$|\.md$/, '')}`
+  const isChinese = path.startsWith('zh/')
+  const twins = Object.entries(CHINESE).find((pair) => pair.includes(path))
+  const property = (name: string, content: string): HeadConfig => ['meta', { property: `og:${name}`, content }]
+  const alternate = (hreflang: string, of: string): HeadConfig => [
+    'link',
+    { rel: 'alternate', hreflang, href: addressOf(of) },
+  ]
+  return [
+    ['link', { rel: 'canonical', href: addressOf(path) }],
+    ...(twins === undefined
+      ? []
+      : [alternate('en', twins[0]), alternate('zh-CN', twins[1]), alternate('x-default', twins[0])]),
+    property('type', 'website'),
+    property('site_name', '@scoregw/quota'),
+    property('locale', isChinese ? 'zh_CN' : 'en_US'),
+    property('title', title),
+    property('description', description),
+    property('url', addressOf(path)),
+    property('image', `${SITE}/preview.png`),
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+  ]
+}
+
 export default defineConfig({
   title: '@scoregw/quota',
-  description: 'Rate limits and quotas for TypeScript servers',
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
+  description: DESCRIPTION,
+  base: BASE,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }]],
+  transformHead: ({ page, title, description, pageData }) =>
+    pageData.isNotFound ? [['meta', { name: 'robots', content: 'noindex' }]] : headOf(page, title, description),
+  sitemap: { hostname: `${SITE}/` },
   cleanUrls: true,
+  // The playground loads the calendar for the scenarios that use one.
+  shouldPreload: (link) => !link.includes('/calendar.'),
   /** What search engines and previews of links show of a page. */
   transformPageData: (page) => {
     if (page.description !== '' || page.relativePath.startsWith('api/')) return undefined
@@ -140,7 +186,7 @@ export default defineConfig({
     },
   },
   vite: {
-    plugins: [llms],
+    plugins: [llms, oneButtonOfGroups],
     css: { postcss: { plugins: [withoutUnused] } },
     // As the sources are written: older browsers have no private members, and these are the playground.
     build: { target: 'es2022' },
@@ -207,35 +253,6 @@ export default defineConfig({
       '/zh/': zhSidebar,
     },
     outline: [2, 3],
-    search: {
-      provider: 'local',
-      options: {
-        locales: {
-          zh: {
-            translations: {
-              button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
-              modal: {
-                displayDetails: '显示详情',
-                resetButtonTitle: '清除',
-                backButtonTitle: '关闭搜索',
-                noResultsText: '没有找到',
-                footer: { selectText: '选择', navigateText: '切换', closeText: '关闭' },
-              },
-            },
-          },
-        },
-        // Every export has a line in the reference that people wrote; the whole of it would drown what they look for.
-        // Fuzzy search of short words would find `next` by `nuxt`.
-        // The guide answers before the pages of the gateway and of contributors do.
-        miniSearch: {
-          searchOptions: {
-            fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-            boostDocument: (id: string) => (id.startsWith('/guide/') ? 2 : 1),
-          },
-        },
-        _render: (source, env, md) =>
-          env.relativePath.startsWith('api/') ? '' : searched(env.relativePath, md.render(source, env)),
-      },
-    },
+    search,
   },
 })

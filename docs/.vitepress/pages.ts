@@ -102,6 +102,13 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
   { title: 'Decisions', folder: 'decisions', first: [] },
 ]
 
+/** Pages in Chinese, by those in English that say the same. */
+export const CHINESE: Readonly<Record<string, string>> = {
+  'index.md': 'zh/index.md',
+  'guide/getting-started.md': 'zh/getting-started.md',
+  'guide/concepts.md': 'zh/concepts.md',
+}
+
 export function pageOf(folder: string, name: string): Page {
   const text = readFileSync(join(docs, folder, `${name}.md`), 'utf8')
   return {
@@ -150,32 +157,14 @@ export function groups(): Group[] {
   return [...guide, ...folders]
 }
 
-/** Words that people type and a page does not use: the site's search finds the page by them, too. */
-const SEARCH_WORDS: Readonly<Record<string, string>> = {
-  'guide/algorithms': 'sliding window, leaky bucket, GCRA',
-  'guide/token-buckets': 'burst, bursts, refill, rate, smooth, sliding window, leaky bucket, GCRA',
-  'guide/calendar-limits': 'monthly quota, billing cycle, per month, billing period',
-  'guide/coming-from': 'migrate, migration, switch from express-rate-limit',
-  'guide/concepts': 'hierarchy, hierarchical limits',
-  'guide/concurrency': 'concurrent, parallel requests, semaphore',
-  'guide/failure-policy': 'outage, 503, fail open, fail closed, circuit breaker',
-  'guide/ai-sdk': 'OpenAI, Anthropic, AI SDK, Vercel AI, LLM, GPT, Claude, wrapLanguageModel, middleware',
-  'guide/client': 'throttle requests, retry, backoff, call an API, GitHub API, rate limited client',
-  'guide/fetch': 'Vercel, Cloudflare, Edge, Elysia, Nuxt, Nitro, Next.js, Remix, Astro, Bun, Deno',
-  'guide/limits-from-your-data': 'per tenant, database, dynamic limit, limit per API key, custom limit',
-  'guide/language-models': 'LLM, tokens per minute, streaming, abort',
-  'guide/mcp': 'MCP, Model Context Protocol, tools, agents',
-  'guide/metrics': 'OpenTelemetry, OTLP, spans, tracing, Prometheus, Grafana, dashboard',
-  'guide/nest': 'NestJS, Nest, guard, decorator, throttler',
-  'guide/recipes': 'Koa, Next.js, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
-  'guide/redis': 'node-redis, ioredis, Valkey',
-  'guide/refusals': 'Retry-After, headers, RateLimit headers, too many requests',
-  'guide/settings': 'override, allowlist, whitelist, blocklist, ban, exempt, bypass, per user limits',
-  'guide/testing': 'fake clock, fake timers, mock time, testing, unit tests, Jest, Vitest, supertest',
-}
-
-/** A page's HTML as the search reads it. */
-export function searched(relativePath: string, html: string): string {
-  const words = SEARCH_WORDS[relativePath.replace(/\.md$/, '')]
-  return words === undefined ? html : html.replace('</h1>', `</h1><p>${words}</p>`)
+/** The reference made from comments before the site is built: the page of each entry lists its exports. */
+export function apiEntries(): Group {
+  const folder = join(docs, 'api/@scoregw')
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
+  const entries = names.map((name) => name.replaceAll('\\', '/')).filter((name) => name.endsWith('/index.md'))
+  const pages = entries.map((name) => ({
+    ...pageOf('api/@scoregw', name.replace(/\.md$/, '')),
+    link: `/api/@scoregw/${name.replace(/index\.md$/, '')}`,
+  }))
+  return { title: 'API', pages: pages.toSorted((a, b) => (a.link < b.link ? -1 : 1)) }
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { freePort } from '@scoregw/server-kit'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readPage, root } from './markdown.ts'
 
 interface Report {
@@ -37,5 +39,27 @@ describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) =
       const { cpu, cores } = reportOf(suite).machine
       expect(text, suite).toContain(`an ${cpu} with ${cores} cores`)
     }
+  })
+})
+
+describe('the tabs of the home page', () => {
+  // Below `docs`, where the packages are installed.
+  const artifacts = join(root, 'docs/.artifacts')
+  mkdirSync(artifacts, { recursive: true })
+  const folder = mkdtempSync(join(artifacts, 'tabs-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it.each(['Express', 'Fastify', 'Hono'])('%s answers the page’s `curl` line when started as printed', async (tab) => {
+    const page = readPage('docs/index.md')
+    const code = page.split(`[${tab}]\n`)[1]?.split('\n```')[0] ?? ''
+    const [, user = '', address = ''] = /curl -i -H 'X-User: (\w+)' (\S+)/.exec(page) ?? []
+    const port = String(await freePort())
+    writeFileSync(join(folder, `${tab}.mjs`), code.replace('3000', port))
+    const args = ['--conditions=@scoregw/source', '--import=tsx', `${tab}.mjs`]
+    const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+    onTestFinished(() => void server.kill())
+    const headers = { 'X-User': user }
+    const answer = async (): Promise<string> => (await fetch(address.replace('3000', port), { headers })).text()
+    await expect.poll(() => answer().catch(() => ''), { timeout: 60_000 }).toBe('hello')
   })
 })

@@ -17,7 +17,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.md': 'text/markdown; charset=utf-8',
 }
 
-/** Addresses of the built pages, without `.html`, as links name them. */
+/** The path under which the site is published, with slashes at both ends: links start with it. */
+export function basePath(): string {
+  return /href="([^"]*\/)favicon\.svg"/.exec(readFileSync(join(dist, 'index.html'), 'utf8'))?.[1] ?? '/'
+}
+
+/** Paths of the built pages below the base, without `.html`, as links name them. */
 export function builtPages(): string[] {
   return readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -26,7 +31,7 @@ export function builtPages(): string[] {
     .sort()
 }
 
-/** The file that answers an address; `undefined`: there is none. */
+/** The file of a path below the base; `undefined`: there is none. */
 export function fileOf(pathname: string): string | undefined {
   const path = normalize(join(dist, decodeURIComponent(pathname)))
   if (path !== dist && !path.startsWith(dist + sep)) return undefined
@@ -35,15 +40,17 @@ export function fileOf(pathname: string): string | undefined {
 }
 
 export interface SiteServer {
-  /** Without a slash at its end. */
+  /** With the base's path, without a slash at its end. */
   readonly url: string
   stop(): Promise<void>
 }
 
 /** The built site on a free port, as a host of static files would serve it. */
 export async function serveSite(): Promise<SiteServer> {
+  const base = basePath()
   const server: Server = createServer((request, response) => {
-    const file = fileOf(new URL(request.url ?? '/', 'http://site').pathname)
+    const { pathname } = new URL(request.url ?? '/', 'http://site')
+    const file = pathname.startsWith(base) ? fileOf(pathname.slice(base.length - 1)) : undefined
     const found = file ?? join(dist, '404.html')
     response.writeHead(file === undefined ? 404 : 200, {
       'content-type': TYPES[extname(found)] ?? 'application/octet-stream',
@@ -52,7 +59,7 @@ export async function serveSite(): Promise<SiteServer> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base.slice(0, -1)}`,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type Browser, browserTests, launchBrowser, type Page } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { PRESETS } from '../../.vitepress/theme/playground/presets.ts'
 import { root } from '../markdown.ts'
-import { fileOf, type SiteServer, serveSite } from './built-site.ts'
+import { basePath, fileOf, type SiteServer, serveSite } from './built-site.ts'
 
 let site: SiteServer
 let browser: Browser
@@ -40,8 +41,14 @@ async function shown(page: Page, name: string): Promise<string> {
   return (await page.locator(`[data-show=${name}]`).textContent()) ?? ''
 }
 
-const window = (page: Page, name: string): Promise<string | null> =>
-  page.locator(`[data-window="${name}"]`).getAttribute('aria-valuetext')
+/** What a limit's meter says. */
+const meter = (page: Page, name: string): Promise<string | null> =>
+  page.locator(`[data-meter="${name}"]`).getAttribute('aria-valuetext')
+
+async function startFrom(page: Page, preset: string): Promise<void> {
+  await page.locator('[data-field=preset]').selectOption(preset)
+  await beginAgain(page)
+}
 
 async function picture(page: Page, name: string): Promise<void> {
   const folder = join(root, 'docs/.artifacts')
@@ -65,90 +72,69 @@ describe.runIf(browserTests)('the playground', () => {
   it.each([
     ['a desktop', { width: 1440, height: 900 }],
     ['a phone', { width: 390, height: 844 }],
-  ])(
-    'the playground on %s plays limits and time, shows the 429, and is shared by its address',
-    async (name, screen) => {
-      const page = await opened(screen)
-      await beginAgain(page)
-      await expect.poll(() => window(page, 'user-write-1h')).toBe('0 of 60 tokens, not open')
+  ])('the playground on %s plays a limit, shows the 429, and is shared by its address', async (_, screen) => {
+    const page = await opened(screen)
+    await beginAgain(page)
+    await expect.poll(() => meter(page, 'api')).toBe('0 of 20 requests, not open')
 
-      // A limit is lowered, two requests by hand: the second is refused, with the real body.
-      await setField(page, '[data-limit="user-write-1h"]', '20')
-      await page.locator('[data-ask=upload]').click()
-      await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
-      await page.locator('[data-ask=upload]').click()
-      const answer = await shown(page, 'answer')
-      expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
-      expect(answer).toContain('Retry-After: 3600')
-      const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
-      expect(body).toMatchObject({
-        error: 'quota_exceeded',
-        quota: { limit: 20, used: 15, requested: 15, name: 'user-write-1h' },
-      })
+    // The limit is lowered: the second request is refused, with the real body.
+    await setField(page, '[data-field="limits.0.amount"]', '1')
+    await page.locator('[data-ask="a request"]').click()
+    await expect.poll(() => meter(page, 'api')).toBe('1 of 1 requests, ends in 15 min')
+    await page.locator('[data-ask="a request"]').click()
+    const answer = await shown(page, 'answer')
+    expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
+    expect(answer).toContain('Retry-After: 900')
+    const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
+    expect(body).toMatchObject({ error: 'quota_exceeded', quota: { limit: 1, used: 1, requested: 1, name: 'api' } })
 
-      // A caller that waits as long as the answer says is admitted: no other asks meanwhile.
-      for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
-      await page.locator('[data-do=wait]').click()
-      await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 15:06:26')
-      await expect.poll(() => window(page, 'user-write-1h')).toBe('0 of 20 tokens, not open')
-      await page.locator('[data-ask=upload]').click()
-      await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+    // A caller that waits as long as the answer says is admitted: no other sends requests meanwhile.
+    for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
+    await page.locator('[data-do=wait]').click()
+    await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:21:26')
+    await expect.poll(() => meter(page, 'api')).toBe('0 of 1 requests, not open')
 
-      // Traffic and a day: requests come by themselves, and some are refused.
-      await setField(page, '[data-field=rate-ann]', '10')
-      await page.locator('[data-turn="86400000"]').click()
-      expect(Number((await shown(page, 'refused')).replaceAll(',', ''))).toBeGreaterThan(100)
-      await picture(page, `playground-${screen.width}`)
+    // Traffic and a day: requests come by themselves, and most are refused.
+    await setField(page, '[data-field=rate-ann]', '10')
+    await page.locator('[data-turn="86400000"]').click()
+    expect(Number((await shown(page, 'refused')).replaceAll(',', ''))).toBeGreaterThan(100)
+    await picture(page, `playground-${screen.width}`)
 
-      // The code and the address that are copied hold what was changed.
-      await page.locator('[data-do=copy-code]').click()
-      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('limit: 20,')
-      await page.locator('[data-do=copy-address]').click()
-      const address = await page.evaluate<string>('navigator.clipboard.readText()')
-      expect(address).toBe(page.url())
-      const other = await opened(screen, new URL(address).hash)
-      await expect.poll(() => other.locator('[data-limit="user-write-1h"]').inputValue()).toBe('20')
-      await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
-      await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
-      await beginAgain(other)
-      await other.locator('[data-ask=upload]').click()
-      await expect.poll(() => window(other, 'user-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
-      expect(name).not.toBe('')
-    },
-  )
+    // The code, the answer and the address that are copied hold what was changed; the button that was clicked says so.
+    await page.locator('[data-do=copy-code]').click()
+    await expect.poll(() => page.locator('[data-do=copy-code]').textContent()).toContain('Copied')
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('limit: 1,')
+    await page.locator('[data-do=copy-answer]').click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('429 Too Many Requests')
+    await page.locator('[data-do=copy-address]').click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(page.url())
+    const other = await opened(screen, new URL(page.url()).hash)
+    await expect.poll(() => other.locator('[data-field="limits.0.amount"]').inputValue()).toBe('1')
+    await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
+    await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
+  })
+
+  it.each(Object.keys(PRESETS))('the playground plays the preset "%s"', async (preset) => {
+    const page = await opened({ width: 1440, height: 900 })
+    await page.locator('[data-field=preset]').selectOption(preset)
+    await expect.poll(() => shown(page, 'answer')).toMatch(/^HTTP\/1\.1 429 /)
+    const names = PRESETS[preset]?.limits.map(({ name }) => name) ?? []
+    await expect.poll(() => page.locator('[data-meter]').count()).toBe(names.length)
+    for (const name of names) expect(await shown(page, 'code')).toContain(`${name}: {`)
+    await picture(page, `playground-preset-${Object.keys(PRESETS).indexOf(preset)}`)
+  })
 
   it('the playground counts requests, money and tokens in one decision', async () => {
     const page = await opened({ width: 390, height: 844 })
-    await beginAgain(page)
-    await page.locator('[data-field=unit-5h]').selectOption('cents')
-    await setField(page, '[data-field=cents-1]', '150')
-    await setField(page, '[data-limit="user-write-5h"]', '200')
-    await page.locator('[data-ask=upload]').click()
-    await expect
-      .poll(() => page.locator('.notice').textContent())
-      .toBe('ann: admitted, 15 tokens, 1 request, 150 cents')
-    await expect.poll(() => window(page, 'user-write-5h')).toBe('150 of 200 cents, ends in 5 h')
-    await expect.poll(() => window(page, 'user-write-1d')).toBe('1 of 600 requests, ends in 1 d')
-    await page.locator('[data-ask=upload]').click()
-    expect(await shown(page, 'answer')).toContain('Limit reached: $2.00 per 5 hours.')
+    await startFrom(page, 'A language model: requests, tokens, money')
+    await page.locator('[data-ask=report]').click()
+    await expect.poll(() => meter(page, 'tokens')).toBe('30,000 of 100,000 tokens, ends in 1 h')
+    await expect.poll(() => meter(page, 'budget')).toMatch(/^\$0\.12 of \$2\.00 usd, ends in 25 d/)
+    await expect.poll(() => meter(page, 'teamTokens')).toMatch(/^30,000 of 150,000 tokens/)
+    for (let count = 0; count < 3; count++) await page.locator('[data-ask=report]').click()
     // What was refused is charged nowhere.
-    await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
-    await picture(page, 'playground-units')
-  })
-
-  it('the playground shows a bucket’s burst, when it is full again, and its remaining tokens over time', async () => {
-    const page = await opened({ width: 390, height: 844 })
-    await beginAgain(page)
-    await page.locator('[data-field=burst-1h]').selectOption('0.5')
-    await expect.poll(() => window(page, 'user-write-1h')).toBe('0 of 30 tokens, full')
-    await page.locator('[data-ask=upload]').click()
-    await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 30 tokens, full in 15 min')
-    await page.locator('[data-ask=upload]').click()
-    await page.locator('[data-ask=upload]').click()
-    expect(await shown(page, 'answer')).toContain('60 write tokens per hour, in bursts of 30. Try again in 15 minutes.')
-    await expect.poll(() => page.locator('polyline.bucket').getAttribute('points')).toBe('59.5,60')
-    expect(await shown(page, 'code')).toContain('burst: { share: 0.5 },')
-    await picture(page, 'playground-bucket')
+    await expect.poll(() => meter(page, 'tokens')).toBe('90,000 of 100,000 tokens, ends in 1 h')
+    await expect.poll(() => meter(page, 'budget')).toMatch(/^\$0\.36 /)
   })
 
   it('the playground plays by itself until it is paused', async () => {
@@ -165,26 +151,16 @@ describe.runIf(browserTests)('the playground', () => {
     await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:06:26')
   })
 
-  it.each([390, 1440])(
-    'the playground starts forty minutes in, with three layers and a refusal on the first screen of %i px',
-    async (width) => {
-      const page = await opened({ width, height: 844 })
-      await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:46:26')
-      await expect.poll(() => shown(page, 'answer')).toMatch(/^HTTP\/1\.1 429 /)
-      await expect.poll(() => window(page, 'team-write-1h')).toMatch(/ of 150 tokens/)
-      const box = (await page.locator('[data-show=answer]').boundingBox())!
-      expect(box.y).toBeLessThan(844 - 100)
-      // Nothing below moves when the refusal is gone, or comes back.
-      const placeOf = async (): Promise<number | undefined> =>
-        (await page.locator('.inputs section').first().boundingBox())?.y
-      const heightOf = async (): Promise<number | undefined> =>
-        (await page.locator('[aria-labelledby=pg-windows]').boundingBox())?.height
-      const [before, height] = [await placeOf(), await heightOf()]
-      await beginAgain(page)
-      await expect.poll(() => page.locator('[data-show=answer]').count()).toBe(0)
-      expect([await placeOf(), await heightOf()]).toEqual([before, height])
-    },
-  )
+  it('the playground starts with one limit, and a refusal on the first screen of a desktop', async () => {
+    const page = await opened({ width: 1440, height: 900 })
+    await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:46:26')
+    await expect.poll(() => shown(page, 'answer')).toMatch(/^HTTP\/1\.1 429 /)
+    await expect.poll(() => page.locator('[data-meter]').count()).toBe(1)
+    const topOf = async (name: string): Promise<number> =>
+      (await page.locator(`[data-show=${name}]`).boundingBox())?.y ?? Number.POSITIVE_INFINITY
+    expect(await topOf('answer')).toBeLessThan(800)
+    expect(await topOf('code')).toBeLessThan(700)
+  })
 
   it('the playground replays a random history by the seed in its address', async () => {
     const page = await opened({ width: 1440, height: 900 })
@@ -201,7 +177,7 @@ describe.runIf(browserTests)('the playground', () => {
     const page = await opened({ width: 1440, height: 900 })
     await page.locator('[data-field=rate-ann]').focus()
     for (let press = 0; press < 4; press++) await page.keyboard.press('ArrowRight')
-    await expect.poll(() => page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('45 an hour')
+    await expect.poll(() => page.locator('[data-field=rate-ann]').getAttribute('aria-valuetext')).toBe('10 a minute')
     await page.locator('[data-turn="3600000"]').focus()
     await page.keyboard.press('Enter')
     await expect.poll(() => shown(page, 'refused')).not.toBe('0')
@@ -212,20 +188,25 @@ describe.runIf(browserTests)('the playground', () => {
     expect(reached).toBe(0)
   })
 
-  it('the playground names the fault of an address or field and keeps the previous scenario', async () => {
+  it('the playground names a fault at its field, and plays on what was there before', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
     await beginAgain(page)
-    await setField(page, '[data-limit="user-write-1h"]', 'many')
-    await page.locator('[role=alert]').waitFor()
-    await page.locator('[data-ask=upload]').click()
-    await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
-    await setField(page, '[data-limit="user-write-1h"]', '1,000')
-    await page.locator('[role=alert]').waitFor({ state: 'detached' })
-    await expect.poll(() => window(page, 'user-write-1h')).toBe('15 of 1,000 tokens, ends in 1 h')
+    const field = page.locator('[data-field="limits.0.amount"]')
+    await field.fill('abc')
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+    const fault = page.locator('.cards [role=alert]')
+    await expect.poll(() => fault.textContent()).toContain('got "abc"')
+    await expect.poll(() => fault.getAttribute('id')).toBe('pg-fault-limits.0.amount')
+    await expect.poll(() => field.getAttribute('aria-describedby')).toBe('pg-fault-limits.0.amount')
+    await page.locator('[data-ask="a request"]').click()
+    await expect.poll(() => meter(page, 'api')).toBe('1 of 20 requests, ends in 15 min')
+    await field.fill('1,000')
+    await fault.waitFor({ state: 'detached' })
+    await expect.poll(() => meter(page, 'api')).toBe('1 of 1,000 requests, ends in 15 min')
   })
 
-  it('the playground loads in less than 160 kB including framework and styles', async () => {
+  it('the playground’s own code is less than 100 kB, and with framework and styles less than 180 kB', async () => {
     const page = await browser.newPage()
     onTestFinished(() => page.close())
     const asked = new Set<string>()
@@ -241,10 +222,15 @@ describe.runIf(browserTests)('the playground', () => {
     const needed = [...asked].filter(
       (path) => !/\.md\.[\w-]+\.lean\.js$/.test(path) || path.includes('/playground.md.'),
     )
-    const sizes = needed.map((path) => [path, gzipSync(readFileSync(fileOf(path) ?? '')).byteLength] as const)
+    const sizes = needed.map(
+      (path) => [path, gzipSync(readFileSync(fileOf(path.slice(basePath().length - 1)) ?? '')).byteLength] as const,
+    )
     const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0)
     console.log(`the playground loads ${total} bytes`, Object.fromEntries(sizes))
     expect(sizes.length).toBeGreaterThan(5)
-    expect(total).toBeLessThan(164_000)
+    expect(
+      Math.max(...sizes.flatMap(([path, bytes]) => (path.includes('/playground.md.') ? [bytes] : []))),
+    ).toBeLessThan(102_400)
+    expect(total).toBeLessThan(184_320)
   })
 })

@@ -2,8 +2,21 @@ import { type Browser, browserTests, launchBrowser } from '@scoregw/browser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type SiteServer, serveSite } from './built-site.ts'
 
-/** What people type, and the pages that answer it. */
+/** What people type, and the pages one of which has to be the first hit. */
 const WANTED: Readonly<Record<string, string | readonly string[]>> = {
+  createquota: '/api/@scoregw/quota/functions/createQuota',
+  createQuota: '/api/@scoregw/quota/functions/createQuota',
+  redisStore: '/api/@scoregw/quota-redis/functions/redisStore',
+  quotaMiddleware: [
+    '/api/@scoregw/quota-express/functions/quotaMiddleware',
+    '/api/@scoregw/quota-fetch/hono/functions/quotaMiddleware',
+  ],
+  definePolicy: '/api/@scoregw/quota/functions/definePolicy',
+  retryAfterMs: ['/reference/shapes', '/guide/refusals'],
+  nextjs: ['/guide/recipes', '/guide/fetch'],
+  express: '/guide/express',
+  redis: '/guide/redis',
+  postgres: '/guide/sql',
   concurrency: '/guide/concurrency',
   'monthly quota': '/guide/calendar-limits',
   'billing cycle': '/guide/calendar-limits',
@@ -38,6 +51,13 @@ const WANTED: Readonly<Record<string, string | readonly string[]>> = {
   playground: '/playground',
 }
 
+const WANTED_IN_CHINESE: Readonly<Record<string, string>> = {
+  窗口: '/zh/concepts',
+  限额: '/zh/concepts',
+  快速上手: '/zh/getting-started',
+  安装: '/zh/getting-started',
+}
+
 let site: SiteServer
 let browser: Browser
 
@@ -49,22 +69,26 @@ describe.runIf(browserTests)('the site’s search', () => {
     await Promise.all([browser?.close(), site?.stop()])
   })
 
-  it('the search shows the page that answers a query as its first or second hit', async () => {
+  it.each([
+    ['English', '/guide/concepts', WANTED],
+    ['Chinese', '/zh/concepts', WANTED_IN_CHINESE],
+  ])('the search in %s shows the page that answers a query as its first hit', async (_, start, wantedBy) => {
     const page = await browser.newPage()
-    await page.goto(`${site.url}/guide/concepts`)
+    await page.goto(site.url + start)
     await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
     await page.locator('button.DocSearch-Button').first().click()
     const faults: string[] = []
-    for (const [query, wanted] of Object.entries(WANTED)) {
+    for (const [query, wanted] of Object.entries(wantedBy)) {
       // The list is of this query once it differs from that of a query that finds nothing.
       await page.locator('#localsearch-input').fill('qqqq')
       await page.waitForFunction('document.querySelector(".VPLocalSearchBox .no-results") !== null')
       await page.locator('#localsearch-input').fill(query)
       await page.locator('.VPLocalSearchBox .result').first().waitFor()
       const hits = await page.evaluate<string[]>(
-        `[...document.querySelectorAll('.VPLocalSearchBox .result')].slice(0, 2).map((each) => each.getAttribute('href'))`,
+        `[...document.querySelectorAll('.VPLocalSearchBox .result')].slice(0, 3).map((each) => each.getAttribute('href'))`,
       )
-      if (!hits.some((href) => [wanted].flat().includes(href.split('#')[0] ?? ''))) {
+      const [first] = hits.map((href) => href.replace(new URL(site.url).pathname, '').replace(/#.*/, ''))
+      if (!([wanted].flat() as (string | undefined)[]).includes(first)) {
         faults.push(`${query}: ${wanted}, not ${hits.join(' ')}`)
       }
     }

@@ -3,17 +3,21 @@ import {
   type Decision,
   type MemoryStore,
   memoryStore,
+  parsePolicy,
+  type QuotaOptions,
   type QuotaStatus,
   type RefusedDecision,
   type SyncQuota,
 } from '@scoregw/quota'
-import { policyOf, subjectOf } from './policy-of.ts'
-import { LENGTHS_MS, type Scenario } from './scenario.ts'
+import { definitionOf } from './definition-of.ts'
+import { durationMs, operationAt, type Scenario, subjectOf } from './scenario.ts'
 
 /** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for all subjects. */
 export const BEGINNING = Date.UTC(2026, 7, 6, 14, 6, 26)
 /** Columns of the picture that are kept. */
 export const COLUMNS = 60
+/** How long the shortest is. */
+const COLUMN_MS = 120_000
 const HOUR_MS = 3_600_000
 /** How far in a reader finds it: far enough for a refusal. */
 export const ALIVE_MS = 2_400_000
@@ -44,7 +48,6 @@ export interface View {
   readonly levels: readonly Level[]
   /** Number of the stretch that is in flight. */
   readonly column: number
-  /** A twelfth of the shortest window. */
   readonly columnMs: number
   readonly admitted: number
   readonly refused: number
@@ -52,6 +55,12 @@ export interface View {
   readonly refusal: RefusedDecision | undefined
   /** Who got it. */
   readonly asker: string
+}
+
+/** An admitted request that is still at work. */
+interface Work {
+  readonly endsAt: number
+  end(): unknown
 }
 
 /** The real engine on a clock that is turned by hand, and requests that come as the scenario's streams say. */
@@ -65,20 +74,22 @@ export class Simulation {
   /** How long that way is: 1, or as the seed has it. */
   readonly #way = new Map<string, number>()
   #random: () => number
+  #working: Work[] = []
   #columns: Column[] = []
   #levels: Level[] = []
   #levelsOf = ''
-  #columnMs: number
   #refusal: RefusedDecision | undefined
   #asker = ''
   #admitted = 0
   #refused = 0
 
+  /** For scenarios with calendar limits; it is loaded for these alone. */
+  calendar: QuotaOptions['calendar']
+
   constructor(scenario: Scenario) {
     this.#scenario = scenario
     this.#store = memoryStore({ clock: this.#clock })
     this.#quota = this.#engine()
-    this.#columnMs = columnMs(scenario)
     this.#random = randomOf(scenario.seed)
   }
 
@@ -94,7 +105,7 @@ export class Simulation {
       columns: this.#columns,
       levels: this.#levels,
       column: this.#column(),
-      columnMs: this.#columnMs,
+      columnMs: this.#columnMs(),
       admitted: this.#admitted,
       refused: this.#refused,
       refusal: this.#refusal,
@@ -106,21 +117,22 @@ export class Simulation {
   change(scenario: Scenario): void {
     const before = this.#scenario
     this.#scenario = scenario
-    if (JSON.stringify(policyOf(before)) !== JSON.stringify(policyOf(scenario))) {
-      // Two open engines with different limits in one counter would be a mistake. The store stays.
-      void this.#quota.close()
-      this.#quota = this.#engine()
+    if (scenario.speedMs !== before.speedMs) {
+      this.#columns = []
+      this.#levels = []
     }
-    const wanted = columnMs(scenario)
-    if (wanted === this.#columnMs) return
-    this.#columnMs = wanted
-    this.#columns = []
+    if (JSON.stringify(definitionOf(before)) === JSON.stringify(definitionOf(scenario))) return
+    // Two open engines with different limits in one counter would be a mistake. The store stays.
+    this.#endWork(Number.POSITIVE_INFINITY)
+    void this.#quota.close()
+    this.#quota = this.#engine()
     this.#levels = []
   }
 
   /** Everything from the beginning: the clock, the counters, what was counted. */
   restart(): void {
     this.#now = BEGINNING
+    this.#working = []
     this.#store = memoryStore({ clock: this.#clock })
     this.#quota = this.#engine()
     this.#progress.clear()
@@ -138,7 +150,13 @@ export class Simulation {
     const end = this.#now + ms
     for (;;) {
       const next = this.#next()
-      if (next === undefined || next.at > end) break
+      const ends = Math.min(...this.#working.map(({ endsAt }) => endsAt))
+      if (Math.min(ends, next?.at ?? Number.POSITIVE_INFINITY) > end) break
+      if (next === undefined || ends <= next.at) {
+        this.#pass(ends)
+        this.#endWork(ends)
+        continue
+      }
       this.#pass(next.at)
       this.#progress.set(next.subject, 0)
       if (this.#scenario.seed > 0) this.#way.set(next.subject, 0.2 + 1.6 * this.#random())
@@ -149,8 +167,7 @@ export class Simulation {
 
   /** One request, now. */
   ask(subject: string, operation: number): Decision {
-    const name = this.#scenario.operations[operation]?.name ?? ''
-    const decision = this.#quota.consumeSync({ subject: subjectOf(this.#scenario, subject), operation: name })
+    const decision = this.#decide(subject, operation)
     if (!decision.allowed) {
       this.#refusal = decision
       this.#asker = subject
@@ -161,12 +178,28 @@ export class Simulation {
     return decision
   }
 
-  /** Of the category in which the subject's stream asks. */
+  #decide(subject: string, at: number): Decision {
+    const operation = operationAt(this.#scenario, at)
+    const named = operation === undefined ? {} : { operation: operation.name }
+    const request = { subject: subjectOf(this.#scenario, subject), ...named }
+    const lasts = durationMs(operation)
+    if (lasts === 0) return this.#quota.consumeSync(request as never)
+    // The hold outlives the work, which gives its slot back itself.
+    const reservation = this.#quota.reserveSync({ ...request, ttlMs: 2 * lasts } as never)
+    if (reservation.decision === undefined) throw new Error('only a reservation with an id is ever repeated')
+    if (reservation.allowed) this.#working.push({ endsAt: this.#now + lasts, end: () => reservation.commit() })
+    return reservation.decision
+  }
+
+  /** Ends the work that is over at this time. In memory, a slot is free with the call of `commit()`. */
+  #endWork(at: number): void {
+    for (const work of this.#working.filter(({ endsAt }) => endsAt <= at)) void work.end()
+    this.#working = this.#working.filter(({ endsAt }) => endsAt > at)
+  }
+
+  /** Of the first bucket. */
   #level(subject: string, limits: View['limits']): void {
-    const { streams, operations } = this.#scenario
-    const { operation = 0 } = streams.find((each) => each.subject === subject) ?? {}
-    const category = operations[operation]?.category ?? 'read'
-    const bucket = Object.values(limits).find((each) => each?.kind === 'bucket' && each.name.includes(`-${category}-`))
+    const bucket = Object.values(limits).find((each) => each?.kind === 'bucket')
     const key = `${subject} ${bucket?.name}`
     if (key !== this.#levelsOf) this.#levels = []
     this.#levelsOf = key
@@ -178,11 +211,17 @@ export class Simulation {
   }
 
   #column(): number {
-    return Math.floor((this.#now - BEGINNING) / this.#columnMs)
+    return Math.floor((this.#now - BEGINNING) / this.#columnMs())
+  }
+
+  /** Two minutes, or a second of the reader. */
+  #columnMs(): number {
+    return Math.max(COLUMN_MS, this.#scenario.speedMs)
   }
 
   #engine(): SyncQuota {
-    return createQuota({ policy: policyOf(this.#scenario), store: this.#store, clock: this.#clock })
+    const policy = parsePolicy(definitionOf(this.#scenario))
+    return createQuota({ policy, store: this.#store, clock: this.#clock, calendar: this.calendar })
   }
 
   #next(): { readonly at: number; readonly subject: string; readonly operation: number } | undefined {
@@ -230,9 +269,4 @@ function randomOf(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-}
-
-/** A twelfth of the shortest window. */
-function columnMs({ windows }: Scenario): number {
-  return Math.min(...windows.map((label) => LENGTHS_MS[label] ?? HOUR_MS)) / 12
 }
