@@ -2,8 +2,7 @@ import { Agent, request } from 'node:http'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { SlidingCounts } from '../src/overview/decision-counts.ts'
-import { RequestRates, rateOf } from '../src/overview/request-rates.ts'
+import { SlidingCounts } from '../src/overview/sliding-counts.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }
@@ -217,43 +216,57 @@ function head({ gateway }: TestGateway, path: string, agent: Agent): Promise<num
 }
 
 describe('counts of the overview', () => {
-  it('counts cover whole seconds and expire after a minute', () => {
-    const rates = new RequestRates(START)
-    rates.record({ httpStatus: 200 }, START)
-    rates.record({ httpStatus: 200, businessFail: true }, START + 500)
-    rates.record({ httpStatus: 0 }, START + 2_000)
+  it('outcomes cover whole seconds and expire after a minute', async () => {
+    const { gateway, clock, send } = await testGateway()
+    const seconds = async () => (await send('GET', '/admin/overview', admin)).body.requests
+    const none = { succeeded: 0, refused: 0, clientError: 0, serverError: 0 }
+    await send('GET', '/me/quota')
+    await send('GET', '/nowhere')
+    expect((await seconds()).seconds).toEqual(Array(60).fill(none))
+    clock.advance(1_000)
+    await send('GET', '/me/quota')
     // A clock that steps back.
-    rates.record({ httpStatus: 503 }, START - 9_000)
-    const seconds = rates.seconds(START + 3_000)
-    expect(seconds.slice(-3)).toEqual([
-      { succeeded: 1, refused: 0, clientError: 1, serverError: 0 },
-      { succeeded: 0, refused: 0, clientError: 0, serverError: 0 },
-      { succeeded: 0, refused: 0, clientError: 0, serverError: 2 },
+    clock.advance(-9_000)
+    await send('GET', '/me/quota')
+    clock.advance(10_000)
+    expect((await seconds()).perSecond).toBe(0.4)
+    expect((await seconds()).seconds.slice(-3)).toEqual([
+      none,
+      { ...none, succeeded: 1, clientError: 1 },
+      { ...none, succeeded: 2 },
     ])
-    expect(rateOf(seconds)).toBe(0.4)
-    expect(rateOf(rates.seconds(START + 13_000))).toBe(0)
-    expect(rates.seconds(START + 60_000)[0]).toMatchObject({ succeeded: 1, clientError: 1 })
-    expect(rates.seconds(START + 61_000)[0]).toMatchObject({ succeeded: 0, clientError: 0 })
-    expect(rates.seconds(START + 10 ** 9)).toHaveLength(60)
+    clock.advance(10_000)
+    expect((await seconds()).perSecond).toBe(0)
+    clock.advance(48_000)
+    expect((await seconds()).seconds[0]).toEqual({ ...none, succeeded: 1, clientError: 1 })
+    clock.advance(1_000)
+    expect((await seconds()).seconds[0]).toEqual({ ...none, succeeded: 2 })
+    clock.advance(10 ** 9)
+    expect((await seconds()).seconds).toEqual(Array(60).fill(none))
+    await gateway.stop()
   })
 
-  it('counts move on minute by minute', () => {
+  it('counts move on step by step', () => {
     const { now, advance } = manualClock(START)
-    const counts = new SlidingCounts(now())
+    const counts = new SlidingCounts({ steps: 10, stepMs: 60_000, now: now() })
     counts.add('a', now())
     advance(9 * 60_000)
-    counts.add('a', now())
     counts.add('b', now())
-    expect(counts.all(now())).toEqual([
-      ['a', 2],
-      ['b', 1],
+    counts.add('b', now())
+    counts.add('a', now())
+    counts.add('a', now())
+    expect(counts.sums(now())).toEqual([
+      { name: 'a', count: 3 },
+      { name: 'b', count: 2 },
     ])
+    expect(counts.before('a', now())).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 0])
     advance(60_000)
-    expect(counts.all(now())).toEqual([
-      ['a', 1],
-      ['b', 1],
+    expect(counts.sums(now())).toEqual([
+      { name: 'a', count: 2 },
+      { name: 'b', count: 2 },
     ])
+    expect(counts.before('b', now())).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 2])
     advance(60 * 60_000)
-    expect(counts.all(now())).toEqual([])
+    expect(counts.sums(now())).toEqual([])
   })
 })

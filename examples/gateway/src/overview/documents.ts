@@ -33,10 +33,11 @@ const topSubject = z.object({
 const byCategory = z.record(z.string(), z.array(topSubject))
 
 /** Outcomes of requests in one step of time. */
-export const requestStep = z.object({ ts: isoInstant, calls: count, ...endings })
+const requestStep = z.object({ ts: isoInstant, calls: count, ...endings })
 
 /** Outcomes of requests over the last day or week. */
 export const requestHistoryDocument = z.object({ until: isoInstant, series: z.array(requestStep) })
+export type RequestHistory = z.output<typeof requestHistoryDocument>
 
 const figures = {
   at: isoInstant,
