@@ -71,9 +71,8 @@ describe('own usage', () => {
     await usageOf(gateway, 5)
     await gateway.stop()
     const db = await openSqlite(gateway.dataDir)
-    const renamed = db.updateTable('usage_records').set({ limit_name: 'personal-write-60m' })
-    const { numUpdatedRows } = await renamed.where('limit_name', '=', 'personal-write-1h').executeTakeFirst()
-    expect(Number(numUpdatedRows)).toBe(1)
+    const renamed = sql<string>`replace(refusal, 'personal-write-1h', 'personal-write-60m')`
+    await db.updateTable('usage_records').set({ refusal: renamed }).execute()
     await db.destroy()
     const { send } = await testGateway({ dataDir: gateway.dataDir })
     const { status, body } = await send('GET', '/me/usage')
@@ -182,14 +181,14 @@ describe('the failure rate', () => {
 describe('the usage recorder', () => {
   const of = (id: number, more: Partial<Metered> = {}): Metered => ({
     id: `id ${id}`,
-    userId: 'ann',
+    user_id: 'ann',
     at: START + id,
     operation: 'user.data',
     category: 'read',
     cost: 2,
     status: 200,
     error: null,
-    settingsVersion: 0,
+    settings_version: 0,
     refusal: null,
     charged: () => 2,
     isOver: () => true,
@@ -232,7 +231,7 @@ describe('the usage recorder', () => {
   it('the recorder skips users who were deleted before their requests are stored', async () => {
     const { db, records, recorder } = await opened()
     recorder.record(of(1))
-    recorder.record(of(2, { userId: 'bob' }))
+    recorder.record(of(2, { user_id: 'bob' }))
     await db.deleteFrom('users').where('id', '=', 'bob').execute()
     await recorder.flush()
     expect(await records.page('ann', undefined, 10)).toHaveLength(1)
@@ -243,7 +242,7 @@ describe('the usage recorder', () => {
   it('refusals are found by an index, without reading admitted requests', async () => {
     const { db } = await opened()
     const query = sql<{ detail: string }>`explain query plan
-      select * from usage_records where at >= ${START} and limit_name is not null order by at desc limit 10`
+      select * from usage_records where at >= ${START} and refusal is not null order by at desc limit 10`
     const { rows } = await query.execute(db)
     expect(rows.map(({ detail }) => detail)).toEqual([expect.stringContaining('INDEX usage_records_refused (at>?)')])
   })
@@ -251,7 +250,7 @@ describe('the usage recorder', () => {
   it('the oldest entries of a user are dropped above the maximum', async () => {
     const { records, recorder } = await opened()
     for (let id = 0; id < 1_005; id++) recorder.record(of(id))
-    recorder.record(of(0, { id: 'of bob', userId: 'bob' }))
+    recorder.record(of(0, { id: 'of bob', user_id: 'bob' }))
     await recorder.flush()
     await recorder.forget()
     const kept = await records.page('ann', undefined, 2_000)

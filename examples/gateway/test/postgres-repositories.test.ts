@@ -48,7 +48,7 @@ const DAY_MS = 86_400_000
 
 const USAGE: UsageRecord = {
   id: '',
-  userId: 'ann',
+  user_id: 'ann',
   at: START,
   operation: 'source.lx',
   category: 'read',
@@ -56,7 +56,7 @@ const USAGE: UsageRecord = {
   charged: 5,
   status: 200,
   error: null,
-  settingsVersion: 3,
+  settings_version: 3,
   refusal: null,
 }
 
@@ -131,15 +131,15 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       const db = await (await open()).connect()
       await createPlayers(db, manualClock(START), 'ann', 'bob')
       const usage = new UsageRecords(db)
-      const refused = { name: 'site-write-1d', limit: 10 ** 11, used: 10 ** 11, requested: 5, resetAt: START + 1 }
+      const refused = '{"name":"site-write-1d"}'
       const records = [
         { ...USAGE, id: 'c', status: 429, charged: 0, refusal: refused },
-        { ...USAGE, id: 'b', cost: null, settingsVersion: null, error: 'quota_unavailable', status: 503 },
+        { ...USAGE, id: 'b', cost: null, settings_version: null, error: 'quota_unavailable', status: 503 },
         { ...USAGE, id: 'a' },
         { ...USAGE, id: 'd', at: START - 31 * DAY_MS },
       ]
       await usage.add(records)
-      await usage.add([{ ...USAGE, id: 'e', userId: 'bob' }, ...records])
+      await usage.add([{ ...USAGE, id: 'e', user_id: 'bob' }, ...records])
       expect(await usage.page('ann', undefined, 10)).toEqual(records)
       expect(await usage.page('ann', records[1], 10)).toEqual(records.slice(2))
       const today = beijingDay(START)

@@ -54,7 +54,7 @@ async function plansOf(db: Db, explain: string, work: (db: Db) => Promise<unknow
 
 const RECORD = {
   ...{ at: START, operation: 'music.upsert', category: 'write', cost: 15, charged: 15, status: 200 },
-  ...{ error: null, settingsVersion: 1, refusal: null },
+  ...{ error: null, settings_version: 1, refusal: null },
 }
 
 describe.each(KINDS)('reads %s', (_, isOn, open, explain) => {
@@ -69,7 +69,7 @@ describe.each(KINDS)('reads %s', (_, isOn, open, explain) => {
     })
     const usage = await plansOf(db, explain, (recorded) => {
       const ids = Array.from({ length: 100 }, (_, index) => `${index}`)
-      return new UsageRecords(recorded).add(ids.map((id) => ({ ...RECORD, id, userId: `user-${100 + Number(id)}` })))
+      return new UsageRecords(recorded).add(ids.map((id) => ({ ...RECORD, id, user_id: `user-${100 + Number(id)}` })))
     })
     expect(await new UsageRecords(db).page('user-150', undefined, 2)).toHaveLength(1)
     for (const plan of [searching, usage]) {

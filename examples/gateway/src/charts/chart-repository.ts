@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ChartTable, Db } from '../db/schema.ts'
-import { type Chart, type ChartKey, chartText, type Level, type NoteCounts } from './chart.ts'
+import { type Chart, type ChartKey, chartText, type Level } from './chart.ts'
 
 /** How many charts go into one statement: databases limit its parameters. */
 const CHARTS_A_STATEMENT = 500
@@ -36,8 +36,7 @@ export class ChartRepository {
           .values(rows)
           .onConflict((conflict) =>
             conflict.columns(['music_id', 'level']).doUpdateSet(({ ref }) => {
-              const given = VALUE_COLUMNS.map((column) => [column, ref(`excluded.${column}`)] as const)
-              return Object.fromEntries(given)
+              return Object.fromEntries(COLUMNS.map((column) => [column, ref(`excluded.${column}`)]))
             }),
           )
           .execute()
@@ -50,7 +49,7 @@ export class ChartRepository {
   async ofMusic(keys: readonly ChartKey[]): Promise<Map<string, Chart>> {
     const ids = [...new Set(keys.map(({ musicId }) => musicId))]
     const rows = await this.#db.selectFrom('charts').selectAll().where('music_id', 'in', ids).execute()
-    return new Map(rows.map((row) => [chartText({ musicId: row.music_id, level: row.level }), fromRow(row)]))
+    return new Map(rows.map(fromRow).map((chart) => [chartText(chart), chart]))
   }
 
   async find({ musicId, level }: ChartKey): Promise<Chart | undefined> {
@@ -81,68 +80,12 @@ export class ChartRepository {
   }
 }
 
-const VALUE_COLUMNS = [
-  'title',
-  'type',
-  'notes',
-  'artist',
-  'charter',
-  'difficulty',
-  'constant_tenths',
-  'taps',
-  'holds',
-  'slides',
-  'touches',
-  'breaks',
-] as const satisfies readonly (keyof ChartTable)[]
+const COLUMNS = ['title', 'type', 'notes', 'counts', 'artist', 'charter', 'difficulty', 'constant'] as const
 
-const NO_COUNTS = { taps: null, holds: null, slides: null, touches: null, breaks: null }
-
-function toRow({
-  musicId,
-  level,
-  title,
-  type,
-  notes,
-  counts,
-  artist,
-  charter,
-  difficulty,
-  constant,
-}: Chart): ChartTable {
-  const constant_tenths = constant === null ? null : Math.round(constant * 10)
-  return {
-    music_id: musicId,
-    level,
-    title,
-    type,
-    notes,
-    artist,
-    charter,
-    difficulty,
-    constant_tenths,
-    ...(counts ?? NO_COUNTS),
-  }
+function toRow({ musicId: music_id, counts, ...chart }: Chart): ChartTable {
+  return { ...chart, music_id, counts: counts && JSON.stringify(counts) }
 }
 
-function fromRow(row: Selectable<ChartTable>): Chart {
-  const { music_id, level, title, type, notes, artist, charter, difficulty, constant_tenths } = row
-  return {
-    musicId: music_id,
-    level: level as Level,
-    title,
-    type,
-    notes,
-    counts: countsOf(row),
-    artist,
-    charter,
-    difficulty,
-    constant: constant_tenths === null ? null : constant_tenths / 10,
-  }
-}
-
-/** The counts are either all known or all unknown. */
-function countsOf({ taps, holds, slides, touches, breaks }: Selectable<ChartTable>): NoteCounts | null {
-  if (taps === null || holds === null || slides === null || touches === null || breaks === null) return null
-  return { taps, holds, slides, touches, breaks }
+function fromRow({ music_id: musicId, level, counts, ...chart }: Selectable<ChartTable>): Chart {
+  return { ...chart, musicId, level: level as Level, counts: counts && JSON.parse(counts) }
 }

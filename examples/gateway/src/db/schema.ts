@@ -92,13 +92,10 @@ export interface ChartTable {
   charter: string | null
   /** As players write it: `13+`. */
   difficulty: string | null
-  /** The exact difficulty, times ten. */
-  constant_tenths: number | null
-  taps: number | null
-  holds: number | null
-  slides: number | null
-  touches: number | null
-  breaks: number | null
+  /** The exact difficulty, for example 13.7. */
+  constant: number | null
+  /** JSON: the notes by kind. */
+  counts: string | null
 }
 
 export interface ScoreTable {
@@ -196,23 +193,11 @@ interface ItemTable {
   is_valid: 0 | 1
 }
 
-export interface GateTable {
+interface GateTable {
   user_id: string
   gate_id: number
-  is_gate_found: 0 | 1
-  is_key_found: 0 | 1
-  is_clear: 0 | 1
-  total_rest_life: number
-  total_achievement: number
-  total_deluxscore: number
-  best_achievement: number
-  best_deluxscore: number
-  best_achievement_at: number | null
-  best_deluxscore_at: number | null
-  play_count: number
-  clear_at: number | null
-  last_play_at: number | null
-  is_info_watched: 0 | 1
+  /** JSON: the gate as it is shown. */
+  gate: string
 }
 
 interface IdempotencyKeyTable {
@@ -258,7 +243,7 @@ interface UploadScoreTable {
   play: string
 }
 
-/** One metered request. Columns about a limit are set for refusals only. */
+/** One metered request. */
 export interface UsageRecordTable {
   /** Made here, so that a record that is written twice is stored once. */
   id: string
@@ -274,12 +259,8 @@ export interface UsageRecordTable {
   /** The response's `error`. */
   error: string | null
   settings_version: number | null
-  /** The limit that refused it. All of its columns are `null` if none did. */
-  limit_name: string | null
-  limit_tokens: number | null
-  used_tokens: number | null
-  requested_tokens: number | null
-  reset_at: number | null
+  /** JSON: the limit that refused it. */
+  refusal: string | null
 }
 
 /** The sums of a user's requests in one day in Beijing. Days are counted from 1 January 1970. */

@@ -1,10 +1,9 @@
 import type { Clock } from '@scoregw/quota'
-import type { Selectable } from 'kysely'
 import * as z from 'zod'
-import type { Db, GateTable } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import { instantText, isoInstant } from '../http/schemas.ts'
+import { isoInstant } from '../http/schemas.ts'
 
 /** All gates. */
 const GATE_IDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const
@@ -49,8 +48,9 @@ export function gateRoutes(db: Db): Route[] {
       answer: gatesAnswer,
       operation: 'user.gates',
       async handle({ user }) {
-        const rows = await db.selectFrom('gates').selectAll().where('user_id', '=', user.id).execute()
-        const touched = new Map(rows.map((row) => [row.gate_id, gateOf(row)]))
+        const rows = await db.selectFrom('gates').select('gate').where('user_id', '=', user.id).execute()
+        const gates = rows.map((row): Gate => JSON.parse(row.gate))
+        const touched = new Map(gates.map((each) => [each.gateId, each]))
         const userKaleidxScopeList = GATE_IDS.map((gateId) => touched.get(gateId) ?? untouchedGate(gateId))
         return { body: success({ length: userKaleidxScopeList.length, userKaleidxScopeList }) }
       },
@@ -82,63 +82,13 @@ export function untouchedGate(gateId: Gate['gateId']): Gate {
 /** Stores different gates over existing ones, all or none. */
 export async function putGates(db: Db, clock: Clock, userId: string, gates: readonly Gate[]): Promise<void> {
   await withPlayer(db, clock, userId, async (player) => {
-    for (const each of gates) {
-      const { user_id, gate_id, ...values } = rowOf(userId, each)
-      await player.db
-        .insertInto('gates')
-        .values({ user_id, gate_id, ...values })
-        .onConflict((conflict) => conflict.columns(['user_id', 'gate_id']).doUpdateSet(values))
-        .execute()
-    }
+    await player.db
+      .insertInto('gates')
+      .values(gates.map((each) => ({ user_id: userId, gate_id: each.gateId, gate: JSON.stringify(each) })))
+      .onConflict((conflict) =>
+        conflict.columns(['user_id', 'gate_id']).doUpdateSet(({ ref }) => ({ gate: ref('excluded.gate') })),
+      )
+      .execute()
     await player.markChanged()
   })
-}
-
-function rowOf(userId: string, from: Gate): Selectable<GateTable> {
-  return {
-    user_id: userId,
-    gate_id: from.gateId,
-    is_gate_found: from.isGateFound ? 1 : 0,
-    is_key_found: from.isKeyFound ? 1 : 0,
-    is_clear: from.isClear ? 1 : 0,
-    total_rest_life: from.totalRestLife,
-    total_achievement: from.totalAchievement,
-    total_deluxscore: from.totalDeluxscore,
-    best_achievement: from.bestAchievement,
-    best_deluxscore: from.bestDeluxscore,
-    best_achievement_at: instantOf(from.bestAchievementDate),
-    best_deluxscore_at: instantOf(from.bestDeluxscoreDate),
-    play_count: from.playCount,
-    clear_at: instantOf(from.clearDate),
-    last_play_at: instantOf(from.lastPlayDate),
-    is_info_watched: from.isInfoWatched ? 1 : 0,
-  }
-}
-
-function gateOf(row: Selectable<GateTable>): Gate {
-  return {
-    gateId: row.gate_id as Gate['gateId'],
-    isGateFound: row.is_gate_found === 1,
-    isKeyFound: row.is_key_found === 1,
-    isClear: row.is_clear === 1,
-    totalRestLife: row.total_rest_life,
-    totalAchievement: row.total_achievement,
-    totalDeluxscore: row.total_deluxscore,
-    bestAchievement: row.best_achievement,
-    bestDeluxscore: row.best_deluxscore,
-    bestAchievementDate: dateOf(row.best_achievement_at),
-    bestDeluxscoreDate: dateOf(row.best_deluxscore_at),
-    playCount: row.play_count,
-    clearDate: dateOf(row.clear_at),
-    lastPlayDate: dateOf(row.last_play_at),
-    isInfoWatched: row.is_info_watched === 1,
-  }
-}
-
-function instantOf(text: string | null): number | null {
-  return text === null ? null : Date.parse(text)
-}
-
-function dateOf(at: number | null): string | null {
-  return at === null ? null : instantText(at)
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, type Decision, QuotaError, type RefusedDecision, type ResumedReservation } from '@scoregw/quota'
 import { categoryOf, type GatewayQuota, type OperationName, type Tokens } from '../quota/policy.ts'
-import type { Metered, UsageRecorder } from '../usage/usage-recorder.ts'
-import { refusingLimit } from '../usage/usage-records.ts'
+import type { UsageRecorder } from '../usage/usage-recorder.ts'
+import { refusalIn, type UsageRecord } from '../usage/usage-records.ts'
 import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
 
 const OPERATION = 'music.upsert' satisfies OperationName
@@ -41,9 +41,9 @@ export class UploadHolds {
   async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision<Tokens>> {
     const cover = await this.#cover(upload, scores)
     if ('allowed' in cover) {
-      const { now: at, cost, settingsVersion } = cover
-      const refusal = refusingLimit(cover)
-      this.#record(upload.userId, 0, { at, cost, settingsVersion, status: 429, error: 'quota_exceeded', refusal })
+      const { now: at, cost, settingsVersion: settings_version } = cover
+      const outcome = { status: 429, error: 'quota_exceeded', refusal: refusalIn(cover) }
+      this.#record(upload.userId, { at, cost, charged: 0, settings_version, ...outcome })
     }
     return cover
   }
@@ -102,19 +102,15 @@ export class UploadHolds {
   /** Records the final charge. */
   recordCharge(userId: string, tokens: number): void {
     const at = this.#clock.now()
-    this.#record(userId, tokens, { at, cost: tokens, settingsVersion: null, status: 200, error: null, refusal: null })
+    const outcome = { status: 200, error: null, refusal: null }
+    this.#record(userId, { at, cost: tokens, charged: tokens, settings_version: null, ...outcome })
   }
 
-  #record(
-    userId: string,
-    tokens: number,
-    facts: Pick<Metered, 'at' | 'cost' | 'settingsVersion' | 'status' | 'error' | 'refusal'>,
-  ): void {
-    const charged = (): number => tokens
+  #record(user_id: string, facts: Omit<UsageRecord, 'id' | 'user_id' | 'operation' | 'category'>): void {
     this.#recorder.record({
-      ...{ id: randomUUID(), userId, operation: OPERATION, category: categoryOf(OPERATION) },
+      ...{ id: randomUUID(), user_id, operation: OPERATION, category: categoryOf(OPERATION) },
       ...facts,
-      charged,
+      charged: () => facts.charged,
       isOver: () => true,
     })
   }

@@ -2,10 +2,10 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import { dayText, lastBeijingDays } from '../beijing-day.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import { CURSOR_ERROR, isoInstant, pageLimit, pageOf, toPage } from '../http/schemas.ts'
+import { CURSOR_ERROR, instantText, isoInstant, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 import { findPlace } from '../quota/names.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
-import type { UsageCursor, UsageRecord, UsageRecords } from './usage-records.ts'
+import { refusalOf, type UsageCursor, type UsageRecord, type UsageRecords } from './usage-records.ts'
 
 const MAX_DAYS = 30
 const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
@@ -130,22 +130,16 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
   ]
 }
 
-function shown({ at, operation, category, charged, status, error, refusal }: UsageRecord): z.output<typeof ownRequest> {
-  return {
-    at: new Date(at).toISOString(),
-    operation,
-    category,
-    tokens: charged,
-    status,
-    error,
-    refusal: refusal && refusalShown(refusal),
-  }
+function shown(record: UsageRecord): z.output<typeof ownRequest> {
+  const { at, operation, category, charged, status, error } = record
+  return { at: instantText(at), operation, category, tokens: charged, status, error, refusal: refusalShown(record) }
 }
 
 /** Leaves out a limit that had another name when it refused: nothing says any more where it was. */
-function refusalShown({ name, limit, used, requested, resetAt }: NonNullable<UsageRecord['refusal']>) {
-  const place = findPlace(name)
-  if (place === undefined) return null
-  const { scope, window } = place
-  return { scope, window, limit, used, requested, resetAt: new Date(resetAt).toISOString() }
+function refusalShown(record: UsageRecord): z.output<typeof ownRequest>['refusal'] {
+  const refusal = refusalOf(record)
+  const place = refusal && findPlace(refusal.name)
+  if (!refusal || !place) return null
+  const { name: _, ...amounts } = refusal
+  return { scope: place.scope, window: place.window, ...amounts }
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
-import type { UsageRecords } from './usage-records.ts'
+import { refusalOf, type UsageRecord, type UsageRecords } from './usage-records.ts'
 
 const DAY_MS = 86_400_000
 /** The most refusals read: enough for an overview, and still fast. */
@@ -66,22 +66,17 @@ export function refusalRoutes({ records, recorder, clock }: RefusalsOptions): Ro
   ]
 }
 
-type Records = Awaited<ReturnType<UsageRecords['refusedSince']>>
-
 /** @param newestFirst so that the first of a group is its last refusal */
-function groupsOf(newestFirst: Records): Group[] {
+function groupsOf(newestFirst: readonly UsageRecord[]): Group[] {
   const groups = new Map<string, Group>()
-  for (const { userId, operation, at, refusal } of newestFirst) {
+  for (const record of newestFirst) {
+    const refusal = refusalOf(record)
     if (refusal === null) continue
-    const { name, limit, used, requested, resetAt } = refusal
-    const key = JSON.stringify([userId, operation, name])
+    const { user_id: userId, operation, at } = record
+    const key = JSON.stringify([userId, operation, refusal.name])
     const known = groups.get(key)
-    if (known !== undefined) {
-      known.count++
-      continue
-    }
-    const of = { userId, operation, name, limit, used, requested }
-    groups.set(key, { ...of, count: 1, lastAt: instantText(at), resetAt: instantText(resetAt) })
+    if (known === undefined) groups.set(key, { userId, operation, ...refusal, count: 1, lastAt: instantText(at) })
+    else known.count++
   }
   return [...groups.values()].slice(0, MOST_GROUPS)
 }

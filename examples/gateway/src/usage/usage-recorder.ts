@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@scoregw/quota'
 import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
-import type { RequestQuota } from '@scoregw/quota-express'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Chore } from '../chores.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { ObserveMetered } from '../quota/metered.ts'
-import { refusingLimit, type UsageRecord, type UsageRecords } from './usage-records.ts'
+import { refusalIn, type UsageRecord, type UsageRecords } from './usage-records.ts'
 
 /** The most requests that can wait to be written. */
 const MOST_WAITING = 10_000
@@ -99,7 +98,7 @@ export class UsageRecorder {
       await this.#records.add(batch.map(recordOf))
       const written = new Set(batch)
       this.#waiting = this.#waiting.filter((metered) => !written.has(metered))
-      for (const { userId } of batch) this.#written.add(userId)
+      for (const { user_id } of batch) this.#written.add(user_id)
       await setImmediate()
     }
   }
@@ -120,25 +119,20 @@ export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMe
       if (user === undefined) return
       // Absent if the quota was unavailable.
       const { quota } = req
+      const decision = quota?.decision
       recorder.record({
-        ...{ id: randomUUID(), userId: user.id, operation, category },
-        at: quota?.decision.now ?? clock.now(),
-        ...factsOf(quota?.decision),
+        ...{ id: randomUUID(), user_id: user.id, operation, category },
+        at: decision?.now ?? clock.now(),
+        cost: decision?.cost ?? null,
+        settings_version: decision?.settingsVersion ?? null,
+        refusal: refusalIn(decision),
         status: res.headersSent ? res.statusCode : HUNG_UP,
-        error: errorCode ?? (quota?.decision.allowed === false ? 'quota_exceeded' : null),
+        error: errorCode ?? (decision?.allowed === false ? 'quota_exceeded' : null),
         charged: () => quota?.charged ?? 0,
         isOver: () => res.writableEnded,
       })
     })
   }
-}
-
-function factsOf(
-  decision: RequestQuota['decision'] | undefined,
-): Pick<UsageRecord, 'cost' | 'settingsVersion' | 'refusal'> {
-  if (decision === undefined) return { cost: null, settingsVersion: null, refusal: null }
-  const { cost, settingsVersion } = decision
-  return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }
 }
 
 /**

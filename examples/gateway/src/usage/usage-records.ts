@@ -1,51 +1,29 @@
-import type { RefusedDecision } from '@scoregw/quota'
-import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
+import type { AdmittedDecision, RefusedDecision } from '@scoregw/quota'
+import { type Insertable, sql, type Transaction } from 'kysely'
 import { beijingDay } from '../beijing-day.ts'
 import type { Db, Tables, UsageDayTable, UsageRecordTable } from '../db/schema.ts'
-
-/** The limit that refused a request. */
-export interface RefusingLimit {
-  /** For example `personal-read-1h`. */
-  readonly name: string
-  /** The most tokens that can be used. */
-  readonly limit: number
-  readonly used: number
-  readonly requested: number
-  /** Epoch milliseconds. */
-  readonly resetAt: number
-}
+import { instantText } from '../http/schemas.ts'
 
 /** A user's metered request and its outcome. */
-export interface UsageRecord {
-  readonly id: string
-  readonly userId: string
-  /** When the decision was made, in epoch milliseconds of the store's clock. */
-  readonly at: number
-  readonly operation: string
-  readonly category: string
-  /** The tokens that it needed; `null`: no decision was made. */
-  readonly cost: number | null
-  /** The final charge in tokens. */
-  readonly charged: number
-  /** The HTTP status; 499: the client disconnected before the response. */
-  readonly status: number
-  /** The response's `error`; `null`: no error. */
-  readonly error: string | null
-  /** The version of the settings that decided; `null`: no decision was made. */
-  readonly settingsVersion: number | null
-  /** Present for refusals. */
-  readonly refusal: RefusingLimit | null
+export type UsageRecord = UsageRecordTable
+
+/** The limit that refused a request: its name, such as `personal-read-1h`, and tokens. */
+type Refusal = { readonly [member in 'name' | 'resetAt']: string } & {
+  readonly [member in 'limit' | 'used' | 'requested']: number
 }
 
-/** Whether a request counts as failed. */
-function isFailure({ status }: Pick<UsageRecord, 'status'>): boolean {
-  return status >= 400
+/** The limit that a refusal reports, for a record; `null` if there was no refusal. */
+export function refusalIn(
+  decision: Pick<AdmittedDecision, 'allowed'> | Pick<RefusedDecision, 'allowed' | 'refusedBy'> | undefined,
+): string | null {
+  if (decision?.allowed !== false) return null
+  const { name, limit, used, requested, resetAt } = decision.refusedBy
+  return JSON.stringify({ name, limit, used, requested, resetAt: instantText(resetAt) } satisfies Refusal)
 }
 
-/** The limit that a refusal reports. */
-export function refusingLimit({ refusedBy }: Pick<RefusedDecision, 'refusedBy'>): RefusingLimit {
-  const { name, limit, used, requested, resetAt } = refusedBy
-  return { name, limit, used, requested, resetAt }
+/** The limit that refused a request; `null`: none did. */
+export function refusalOf({ refusal }: UsageRecord): Refusal | null {
+  return refusal === null ? null : (JSON.parse(refusal) as Refusal)
 }
 
 /** How long records and daily sums are kept. */
@@ -86,7 +64,7 @@ export class UsageRecords {
     await this.#db.transaction().execute(async (transaction) => {
       const added = await transaction
         .insertInto('usage_records')
-        .values(records.map(toRow))
+        .values([...records])
         .onConflict((conflict) => conflict.column('id').doNothing())
         .returning('id')
         .execute()
@@ -115,13 +93,12 @@ export class UsageRecords {
       .orderBy('at', 'desc')
       .orderBy('id', 'desc')
       .limit(limit)
-    if (behind === undefined) return (await newestFirst.execute()).map(fromRow)
+    if (behind === undefined) return newestFirst.execute()
     const { at, id } = behind
-    const rows = await newestFirst
+    return newestFirst
       .where('at', '<=', at)
       .where(({ or, eb, and }) => or([eb('at', '<', at), and([eb('at', '=', at), eb('id', '<', id)])]))
       .execute()
-    return rows.map(fromRow)
   }
 
   /** Returns the newest refusals since an instant, of all users or of one. */
@@ -130,11 +107,10 @@ export class UsageRecords {
       .selectFrom('usage_records')
       .selectAll()
       .where('at', '>=', since)
-      .where('limit_name', 'is not', null)
+      .where('refusal', 'is not', null)
       .orderBy('at', 'desc')
       .limit(limit)
-    const rows = await (userId === undefined ? refused : refused.where('user_id', '=', userId)).execute()
-    return rows.map(fromRow)
+    return (userId === undefined ? refused : refused.where('user_id', '=', userId)).execute()
   }
 
   /** Returns a user's daily sums. Days without requests are absent. */
@@ -195,12 +171,12 @@ function sumsOf(records: readonly UsageRecord[]): Insertable<UsageDayTable>[] {
   const sums = new Map<string, UsageDayTable>()
   for (const record of records) {
     const day = beijingDay(record.at)
-    const key = `${day} ${record.userId}`
+    const key = `${day} ${record.user_id}`
     const none = { requests: 0, tokens: 0, failures: 0, refusals: 0, last_at: record.at }
-    const sum = sums.get(key) ?? { user_id: record.userId, day, ...none }
+    const sum = sums.get(key) ?? { user_id: record.user_id, day, ...none }
     sum.requests++
     sum.tokens += record.charged
-    if (isFailure(record)) sum.failures++
+    if (record.status >= 400) sum.failures++
     if (record.refusal !== null) sum.refusals++
     sum.last_at = Math.max(sum.last_at, record.at)
     sums.set(key, sum)
@@ -223,49 +199,4 @@ async function addDays(transaction: Transaction<Tables>, days: readonly Insertab
       }),
     )
     .execute()
-}
-
-function toRow(record: UsageRecord): UsageRecordTable {
-  const { id, userId, at, operation, category, cost, charged, status, error, settingsVersion, refusal } = record
-  return {
-    id,
-    user_id: userId,
-    at,
-    operation,
-    category,
-    cost,
-    charged,
-    status,
-    error,
-    settings_version: settingsVersion,
-    limit_name: refusal?.name ?? null,
-    limit_tokens: refusal?.limit ?? null,
-    used_tokens: refusal?.used ?? null,
-    requested_tokens: refusal?.requested ?? null,
-    reset_at: refusal?.resetAt ?? null,
-  }
-}
-
-function fromRow(row: Selectable<UsageRecordTable>): UsageRecord {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    at: row.at,
-    operation: row.operation,
-    category: row.category,
-    cost: row.cost,
-    charged: row.charged,
-    status: row.status,
-    error: row.error,
-    settingsVersion: row.settings_version,
-    refusal: refusalOf(row),
-  }
-}
-
-/** The refusal's columns are either all set or all null. */
-function refusalOf(row: Selectable<UsageRecordTable>): RefusingLimit | null {
-  const { limit_name: name, limit_tokens: limit, used_tokens: used } = row
-  const { requested_tokens: requested, reset_at: resetAt } = row
-  if (name === null || limit === null || used === null || requested === null || resetAt === null) return null
-  return { name, limit, used, requested, resetAt }
 }

@@ -17,8 +17,7 @@ const TABLES = [
   'create index tokens_by_expiry on tokens (expires_at) where expires_at is not null',
   `create table charts (
     music_id integer not null, level integer not null, title text not null, type text not null, notes integer,
-    artist text, charter text, difficulty text, constant_tenths integer, taps integer, holds integer, slides
-    integer, touches integer, breaks integer, primary key (music_id, level)
+    artist text, charter text, difficulty text, constant double precision, counts text, primary key (music_id, level)
   )`,
   `create table scores (
     owner text not null, music_id integer not null, level integer not null, achievement integer not null, dx_score
@@ -43,11 +42,8 @@ const TABLES = [
     integer not null, is_valid integer not null, primary key (user_id, item_kind, item_id)
   )`,
   `create table gates (
-    user_id text not null references users (id), gate_id integer not null, is_gate_found integer not null,
-    is_key_found integer not null, is_clear integer not null, total_rest_life integer not null, total_achievement
-    bigint not null, total_deluxscore bigint not null, best_achievement bigint not null, best_deluxscore bigint
-    not null, best_achievement_at bigint, best_deluxscore_at bigint, play_count integer not null, clear_at bigint,
-    last_play_at bigint, is_info_watched integer not null, primary key (user_id, gate_id)
+    user_id text not null references users (id), gate_id integer not null, gate text not null,
+    primary key (user_id, gate_id)
   )`,
   `create table idempotency_keys (
     user_id text not null references users (id), key text not null, request_hash text not null, reply text not null,
@@ -80,7 +76,7 @@ const TABLES = [
   `create table usage_records (
     id text primary key, user_id text not null, at bigint not null, operation text not null, category text not
     null, cost bigint, charged bigint not null, status integer not null, error text, settings_version integer,
-    limit_name text, limit_tokens bigint, used_tokens bigint, requested_tokens bigint, reset_at bigint
+    refusal text
   )`,
   'create index usage_records_by_user on usage_records (user_id, at, id)',
   'create index usage_records_by_time on usage_records (at)',
@@ -112,7 +108,7 @@ const TABLES = [
   'create index audit_entries_by_action on audit_entries (action, seq)',
   'create index audit_entries_by_doer on audit_entries (by, seq)',
   'create index audit_entries_by_subject on audit_entries (subject, seq)',
-  'create index usage_records_refused on usage_records (at) where limit_name is not null',
+  'create index usage_records_refused on usage_records (at) where refusal is not null',
   'insert into audit_counter (id, last_seq) values (1, 0)',
 ]
 
