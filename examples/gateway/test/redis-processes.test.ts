@@ -118,6 +118,33 @@ describe.runIf(redisTests && slowTests)('a Redis killed under load', () => {
     expect(await child.ended()).toEqual({ code: 0, signal: null })
   })
 
+  it('a Redis frozen for 30 s refuses writes, and then has charged exactly what was admitted', async () => {
+    const redis = await redisServer()
+    const child = await runGateway(tempDir(), { ...TOKENS, REDIS_URL: redis.url, REDIS_DEADLINE_MS: '500' })
+    const send = sender(child.baseUrl)
+    const plenty = { '1h': 10 ** 6, '5h': 10 ** 6, '1d': 10 ** 6 }
+    await setOwn(send, { overrides: { read: plenty, write: plenty }, bypassSite: true })
+    const load = new Load({ write: () => upsert(send), read: () => read(send) })
+    await load.until(() => load.answers.some(({ name, status }) => name === 'write' && status === 200))
+    redis.pause()
+    const pausedAt = performance.now()
+    await load.until(() => performance.now() - pausedAt >= 30_000)
+    const frozen = load.since(pausedAt)
+    redis.resume()
+    const resumedAt = performance.now()
+    for (const kind of ['write', 'read']) {
+      await load.until(() => load.since(resumedAt).some(({ name, status }) => name === kind && status === 200))
+    }
+    await load.stop()
+
+    expect(frozen.length).toBeGreaterThan(20)
+    for (const { name, status } of frozen) expect([name, status]).toEqual([name, name === 'write' ? 503 : 200])
+    // A call isn't carried out after its caller has gone, and what was read meanwhile is charged.
+    const admitted = (kind: string) => load.answers.filter(({ name, status }) => name === kind && status === 200).length
+    const charged = { read: 4 * admitted('read'), write: 15 * admitted('write') }
+    await expect.poll(() => usedOf({ send }), { timeout: 10_000 }).toEqual(charged)
+  })
+
   it('a gateway starts and stops while Redis is down', async () => {
     const redis = await redisServer()
     await redis.kill()

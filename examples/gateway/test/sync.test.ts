@@ -383,7 +383,7 @@ describe('accounts linked later', () => {
 })
 
 describe('concurrent writes of a player', () => {
-  it('one of two writes of a player gets 429 with Retry-After, and other players’ writes succeed', async () => {
+  it('one of two writes of a player gets 503 with Retry-After, and other players’ writes succeed', async () => {
     const { bot } = await testSync()
     const records = manyRecords(3)
     const writes = heldWrites()
@@ -396,13 +396,13 @@ describe('concurrent writes of a player', () => {
     // One of the three is in flight, and what another player's writes wait for is not known to these.
     await expect.poll(() => answers.length).toBe(2)
     for (const { status, headers, body } of answers) {
-      expect([status, headers.get('Retry-After')]).toEqual([429, '1'])
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1'])
       expect(body).toMatchObject({ error: 'player_busy', retryAfterSeconds: 1 })
     }
     expect(writes.held().toSorted()).toEqual([LINKED, UNLINKED])
     writes.release()
     const all = await Promise.all(pushes)
-    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429])
+    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 200, 503, 503])
     expect(all.at(-1)?.status).toBe(200)
     const after = await bot.sync({ qq: LINKED, records })
     expect(after.body).toMatchObject({ skipped: 3, stored_records: 3 })

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { startOnFreePort } from '@scoregw/server-kit'
 import { Client } from 'pg'
 import { startGuard } from './guard.ts'
@@ -45,6 +48,8 @@ export interface PostgresServer {
    * @param databaseUrl from `createDatabase()`; by default the database `postgres`
    */
   sql(text: string, databaseUrl?: string): Promise<Record<string, unknown>[]>
+  /** Runs a client program of the same version, such as `pg_dump`. Rejects if it fails. */
+  run(program: string, args: readonly string[]): Promise<void>
 }
 
 const SETTINGS = {
@@ -113,6 +118,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     resume: () => running.signalAll('SIGCONT'),
     log: () => running.log(),
     sql: (text, databaseUrl = url) => query(databaseUrl, text),
+    async run(program, args) {
+      const folder = dirname(await realpath(binary.postgres))
+      await promisify(execFile)(join(folder, program), args, { env: binary.env })
+    },
   }
 }
 

@@ -328,7 +328,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
+            error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "quota_exceeded" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "player_busy" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
             /** @description The same as `msg`. */
@@ -491,8 +491,16 @@ export interface components {
                 };
             };
         };
-        /** @description `player_busy`: Another write of the player is in progress. Send the same request again. */
-        PlayerBusy: {
+        /**
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
+         *
+         *     `overloaded`: Too many requests of the caller are in flight. Nothing was charged.
+         *
+         *     `player_busy`: Another write of the player is in progress. Send the same request again.
+         *
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
+         */
+        QuotaUnavailableOrOverloadedOrPlayerBusyOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -501,7 +509,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error: "player_busy";
+                    error: "quota_unavailable" | "overloaded" | "player_busy" | "shutting_down";
                 };
             };
         };
@@ -657,9 +665,8 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailedOrSnapshotEmptyOrChecksumMismatch"];
-            429: components["responses"]["PlayerBusy"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrPlayerBusyOrShuttingDown"];
         };
     };
     readSnapshot: {

@@ -29,7 +29,6 @@ const ERRORS = {
   snapshot_empty: [422, 'The whole snapshot has no valid record. Nothing was deleted.'],
   checksum_mismatch: [422, 'The records do not match the checksum.'],
   precondition_required: [428, '`If-Match` is missing.'],
-  player_busy: [429, 'Another write of the player is in progress. Send the same request again.'],
   quota_exceeded: [429, 'A window has too few tokens left. Nothing was charged.'],
   internal_error: [500, 'Something went wrong on our side.'],
   source_unreachable: [502, 'The score service cannot be reached.'],
@@ -38,6 +37,7 @@ const ERRORS = {
   source_rate_limited: [502, 'The score service is rate limiting.'],
   quota_unavailable: [503, 'A required store is unavailable. Nothing was charged.'],
   overloaded: [503, 'Too many requests of the caller are in flight. Nothing was charged.'],
+  player_busy: [503, 'Another write of the player is in progress. Send the same request again.'],
   shutting_down: [503, 'The service is stopping. Another process may be available soon.'],
   source_timeout: [504, 'The score service did not answer in time.'],
 } as const

@@ -19,7 +19,7 @@ export class SyncError extends HttpError {
 /** When a player's next write may be tried, in seconds. */
 const BUSY_RETRY_SECONDS = 1
 
-/** 429: another write of the player is in flight. */
+/** 503, since clients of score sync repeat a request after it: another write of the player is in flight. */
 export function playerBusy(qq: number, cause?: unknown): SyncError {
   const msg = `Another write for ${qq} is under way. Send the same request again.`
   return new SyncError('player_busy', msg, { retryAfterSeconds: BUSY_RETRY_SECONDS, cause })
@@ -56,7 +56,7 @@ that \`qq\` has them at once; for others they are kept until an account is linke
 **Credential.** \`Bot-Token\`. Credentials of the other services do not work here.
 
 **Chunks.** A full snapshot comes in chunks under one \`snapshot_id\`, the last of them with \`snapshot_final\`. Send a chunk
-again, identical, after 429, 500, 502 to 504 or no answer: it is stored once.`
+again, identical, after 500, 502 to 504 or no answer: it is stored once.`
 
 /** The routes of score sync and the document that describes them. */
 export function syncRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {

@@ -3,7 +3,7 @@ import { BOT_TOKEN, type FishRecord } from './sync.ts'
 
 /** Records of a chunk, as existing clients send them. */
 const CHUNK = 1_000
-const RETRIED = new Set([429, 500, 502, 503, 504])
+const RETRIED = new Set([500, 502, 503, 504])
 const RETRY_MS = 50
 const TIMEOUT_MS = 10_000
 const MAX_TRIES = 400
@@ -19,7 +19,7 @@ export interface SyncClientOptions {
 }
 
 /**
- * Sends a full snapshot as existing clients do: chunk by chunk without an index, the identical payload again after 429,
+ * Sends a full snapshot as existing clients do: chunk by chunk without an index, the identical payload again after
  * 500, 502 to 504 and no answer, never after another refusal. No stored record after some were sent is one, too.
  */
 export async function syncSnapshot(options: SyncClientOptions): Promise<{ readonly tries: number }> {
