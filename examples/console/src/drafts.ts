@@ -1,3 +1,5 @@
+import type { Fields } from './form/form.ts'
+
 interface Draft {
   readonly value: unknown
   readonly isUnsaved: boolean
@@ -6,6 +8,7 @@ interface Draft {
 /** The unsaved input of all forms. It survives visits to other pages and a new sign-in. It's only in memory. */
 export class Drafts {
   readonly #drafts = new Map<string, Draft>()
+  readonly #proposals = new Map<string, Fields>()
   readonly #listeners = new Set<() => void>()
 
   get(key: string): unknown {
@@ -30,6 +33,22 @@ export class Drafts {
   forget(href: string): void {
     for (const key of this.#drafts.keys()) if (key.startsWith(draftKey(href, ''))) this.#drafts.delete(key)
     for (const listener of [...this.#listeners]) listener()
+  }
+
+  /** Proposes values to a form that will be opened: an undo. They are unsaved there. */
+  propose(href: string, form: string, fields: Fields): void {
+    this.#proposals.set(draftKey(href, form), fields)
+  }
+
+  hasProposal(href: string, form: string): boolean {
+    return this.#proposals.has(draftKey(href, form))
+  }
+
+  takeProposal(href: string, form: string): Fields | undefined {
+    const key = draftKey(href, form)
+    const fields = this.#proposals.get(key)
+    this.#proposals.delete(key)
+    return fields
   }
 
   /** The addresses of the pages with unsaved input. */

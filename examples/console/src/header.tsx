@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { FindUser } from './find-user.tsx'
 import { THEMES, type Theme, useTheme } from './preferences.ts'
 import { BrandMark } from './ui/icon.tsx'
 import { LANGUAGES, type Language, speechOf, useWords } from './words/words.ts'
@@ -21,6 +22,7 @@ export function Header({ language, onLanguage, isSignedIn }: HeaderProps): JSX.E
         <BrandMark />
         {words.title} <span class="quiet">{words.console}</span>
       </span>
+      {isSignedIn && <FindUser />}
       <select
         aria-label={words.language}
         value={language}

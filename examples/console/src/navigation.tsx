@@ -10,26 +10,23 @@ interface NavigationProps {
   readonly unsaved: readonly string[]
 }
 
-/** Links to all pages with an icon. Pages with unsaved changes are marked. */
-export function Navigation({ current = '', unsaved }: NavigationProps): JSX.Element {
+/** Links to all pages. Those with unsaved changes are marked. */
+export function Navigation({ current, unsaved }: NavigationProps): JSX.Element {
   const { language, words } = useSpeech()
   return (
     <nav class="pages" aria-label={words.nav.label}>
       <ul>
-        {pages.map(
-          ({ path, labels, icon }) =>
-            icon !== undefined && (
-              <li key={path}>
-                <a href={hrefOf(path)} aria-current={`${current}/`.startsWith(`${path}/`) ? 'page' : undefined}>
-                  <Icon strokes={icon} />
-                  {labels[language]}
-                  {unsaved.some((href) => `${href}/`.startsWith(`${hrefOf(path)}/`)) && (
-                    <span class="dot" role="img" aria-label={words.nav.unsaved} />
-                  )}
-                </a>
-              </li>
-            ),
-        )}
+        {pages.map(({ path, labels, icon }) => (
+          <li key={path}>
+            <a href={hrefOf(path)} aria-current={current === path ? 'page' : undefined}>
+              <Icon strokes={icon} />
+              {labels[language]}
+              {unsaved.some((href) => `${href}/`.startsWith(`${hrefOf(path)}/`)) && (
+                <span class="dot" role="img" aria-label={words.nav.unsaved} />
+              )}
+            </a>
+          </li>
+        ))}
       </ul>
     </nav>
   )

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Navigation } from './navigation.tsx'
-import { type ConsolePage, pageAt, pages } from './pages/index.ts'
+import { pages } from './pages/index.ts'
 import { isId, type Route, useRoute } from './route.ts'
 import { useTitle } from './ui/hooks.ts'
 import { useUnsaved } from './ui/use-draft.ts'
@@ -12,7 +12,7 @@ export function SignedIn(): JSX.Element {
   const speech = useSpeech()
   const given = useRoute()
   const route = given.name === '' ? { ...given, name: pages[0]?.path ?? '' } : given
-  const page = route.part === undefined || isId(route.part) ? pageAt(route.name, route.part) : undefined
+  const page = route.part === undefined || isId(route.part) ? pages.find(({ path }) => path === route.name) : undefined
   const unsaved = useUnsaved()
   useWarningOf(unsaved.length > 0)
   useTitle(...titlesOf(speech, page, route))
@@ -22,20 +22,16 @@ export function SignedIn(): JSX.Element {
     <div class="frame">
       <Navigation current={page?.path} unsaved={unsaved} />
       <main id="content" tabIndex={-1} ref={main}>
-        {page === undefined ? (
-          <p class="empty">{speech.words.notFound}</p>
-        ) : (
-          <page.Page key={page.path} route={route} />
-        )}
+        {page === undefined ? <h1>{speech.words.notFound}</h1> : <page.Page key={page.path} route={route} />}
       </main>
     </div>
   )
 }
 
 /** The titles of a page, the most specific first. */
-function titlesOf({ words, language }: Speech, page: ConsolePage | undefined, { name, part }: Route): string[] {
+function titlesOf({ words, language }: Speech, page: (typeof pages)[number] | undefined, { part }: Route): string[] {
   if (page === undefined) return [words.notFound]
-  return part === undefined || page.path !== name ? [page.labels[language]] : [part, page.labels[language]]
+  return part === undefined ? [page.labels[language]] : [part, page.labels[language]]
 }
 
 /** Makes the browser ask before a person leaves with unsaved changes. */

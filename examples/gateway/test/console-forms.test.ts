@@ -1,7 +1,18 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import { keptBy } from './support/browser.ts'
-import { chooseIn, field, goTo, openConsole, save, section, signedIn, signIn } from './support/console.ts'
+import {
+  changesIn,
+  chooseIn,
+  field,
+  goTo,
+  openConsole,
+  save,
+  searchIn,
+  section,
+  signedIn,
+  signIn,
+} from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
 import { shared } from './support/shared.ts'
 
@@ -23,10 +34,7 @@ const FORMS: Readonly<Record<string, Form>> = {
     hash: '#/settings',
     input: (page) => field(page, 'Base value: Personal, read, 1 hour'),
     text: '1,234',
-    async submit(page) {
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
-    },
+    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
     isDone: async (...by) => (await read(...by, 'quota/settings')).base.personal.read['1h'] === 1_234,
   },
   'limits of a user': {
@@ -45,10 +53,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   credits: {
     hash: '#/users/demo',
-    input: (page) => section(page, 'Ticket credits').getByLabel('Credits', { exact: true }),
+    input: (page) => section(page, 'Ticket credits').getByLabel('Balance'),
     text: '1,000',
-    submit: (page) => section(page, 'Ticket credits').getByRole('button', { name: 'Change' }).click(),
-    isDone: async (...by) => (await read(...by, 'users/demo')).balance === 1_010,
+    submit: (page) => section(page, 'Ticket credits').getByRole('button', { name: 'Save', exact: true }).click(),
+    isDone: async (...by) => (await read(...by, 'users/demo')).balance === 1_000,
   },
   token: {
     hash: '#/users/demo',
@@ -123,19 +131,18 @@ describe.runIf(browserTests)('forms of the console', () => {
       return { gateway, page, faults, put }
     })
 
-    it('a profile that another administrator changed meanwhile is merged by choice', async () => {
+    it('a profile that another administrator changed meanwhile shows their changes and keeps mine', async () => {
       const { gateway, page, put } = opened()
       const profile = section(page, 'Profile')
       await profile.getByLabel('Name').fill('Mine')
       await put('demo', { name: 'Theirs', qq: 55_555 })
       await profile.getByRole('button', { name: 'Save' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
-      await dialog.waitFor()
+      await profile.getByText('Someone else saved first.').waitFor()
       await expect
-        .poll(() => dialog.locator('tbody tr').allTextContents())
-        .toEqual(['NamedemoTheirsMine', 'Linked QQ100015555510001'])
-      await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
-      await dialog.getByRole('button', { name: 'Apply to the form' }).click()
+        .poll(() => profile.getByRole('alert').locator('li').allTextContents())
+        .toEqual(['Name: demo → Theirs', 'Linked QQ: 10001 → 55555'])
+      await expect.poll(() => changesIn(profile)).toEqual(['Name: Theirs → Mine'])
+      expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Theirs' })
       await save(profile)
       expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Mine', qq: 55_555 })
     })
@@ -143,14 +150,13 @@ describe.runIf(browserTests)('forms of the console', () => {
     it('a balance that changed meanwhile is shown before it is set', async () => {
       const { gateway, page } = opened()
       const credits = section(page, 'Ticket credits')
-      await credits.getByLabel('Action').selectOption('set')
-      await credits.getByLabel('Credits', { exact: true }).fill('5')
+      await credits.getByLabel('Balance').fill('5')
       await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 7 } })
-      await credits.getByRole('button', { name: 'Change' }).click()
-      await credits.getByText('The balance is 17 by now, and not 10.').waitFor()
-      await credits.getByText('17 credits').waitFor()
-      await credits.getByRole('button', { name: 'Change' }).click()
-      await credits.getByText('5 credits').waitFor()
+      await credits.getByRole('button', { name: 'Save', exact: true }).click()
+      await credits.getByText('Ticket credits: 10 → 17').waitFor()
+      await expect.poll(() => changesIn(credits)).toEqual(['Ticket credits: 17 → 5'])
+      await save(credits)
+      expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ balance: 5 })
     })
 
     it('a new administrator isn’t made when the question is cancelled', async () => {
@@ -194,7 +200,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     const { page, faults } = await signedIn(gateway, '#/users')
     const titles = new Set([await page.title()])
     const first = (): Promise<string | null> => page.locator('tbody th a').first().textContent()
-    await page.getByRole('searchbox').fill('PLAYER-')
+    await searchIn(page).fill('PLAYER-')
     await expect.poll(first).toBe('player-000')
     for (const next of ['player-050', 'player-100']) {
       await page.getByRole('button', { name: 'Next page' }).click()
@@ -207,7 +213,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     titles.add(await page.title())
     await page.goBack()
     await expect.poll(first).toBe('player-100')
-    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('PLAYER-')
+    await expect.poll(() => searchIn(page).inputValue()).toBe('PLAYER-')
     await expect.poll(() => page.evaluate('location.hash')).toBe(address)
     await page.getByText('Page 3').waitFor()
     await page.getByRole('link', { name: 'player-107' }).click()
@@ -248,8 +254,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     await goTo(page, '#/settings')
     await field(page, 'Base value: Personal, read, 1 hour').fill('5')
     await page.context().setOffline(true)
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('The gateway didn’t respond.').waitFor()
     await goTo(page, '#/users')
     await page.getByText('The gateway didn’t respond.').waitFor()

@@ -1,7 +1,7 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import { watchedPage } from './support/browser.ts'
-import { screenAndAccessibilityFaults, settled } from './support/console.ts'
+import { screenAndAccessibilityFaults, searchIn, settled } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -35,7 +35,8 @@ describe.runIf(browserTests && isDeep)('a newcomer with a phone', { timeout: 300
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       await press(page.getByRole('link', { name: 'Users' }))
       await page.getByRole('heading', { name: 'Users' }).waitFor()
-      await write(page.getByRole('searchbox'), 'dem')
+      await write(searchIn(page), 'dem')
+      await page.getByText('1 user', { exact: true }).waitFor()
       await press(page.getByRole('link', { name: 'demo' }))
       await settled(page)
       await looksRight()

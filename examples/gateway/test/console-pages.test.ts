@@ -9,8 +9,10 @@ import {
   addOutcomes,
   badWeek,
   changeSettings,
+  changesIn,
   chooseIn,
   goTo,
+  save,
   screenAndAccessibilityFaults,
   section,
   signedIn,
@@ -67,7 +69,7 @@ describe.runIf(browserTests)('pages of the console', () => {
     await goTo(page, '#/audit')
     const entries = page.locator('.audit > li')
     await expect.poll(() => entries.count()).toBe(4)
-    await expect.poll(() => entries.nth(3).textContent()).toMatch(/^issued a bot token .*name nightlyadmin.*#1$/)
+    await expect.poll(() => entries.nth(3).textContent()).toMatch(/^issued a bot token .*name: nightlyadmin.*#1$/)
     // Others go on meanwhile; pages neither lack nor repeat anything.
     const body = { add: 1 }
     const topUp = (): Promise<unknown> =>
@@ -134,15 +136,13 @@ describe.runIf(browserTests)('pages of the console', () => {
 
     it('the errors page shows the chart as a table', async () => {
       const { page, series, codeZero } = opened()
-      await page.getByText('Show the chart as a table').click()
-      const rows = page.locator('.buckets tbody tr')
+      await page.getByText('Show the failures as a table').click()
+      const rows = page.locator('details tbody tr')
       const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
       await expect.poll(() => rows.count()).toBe(failed.length)
       await expect
         .poll(async () => (await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`)))
         .toHaveLength(1)
-      await page.getByRole('switch', { name: 'Show only steps with failures' }).uncheck()
-      await expect.poll(() => rows.count()).toBe(336)
     })
 
     it('the errors page lists the factor’s moves with their reasons', async () => {
@@ -153,16 +153,6 @@ describe.runIf(browserTests)('pages of the console', () => {
       await expect
         .poll(() => moves.last().textContent())
         .toMatch(/1\.00 → 0\.90.*Lowered from 1\.00 to 0\.90: .* requests failed/)
-    })
-
-    it('the last day of errors has its own address and smaller steps', async () => {
-      const { page, slider } = opened()
-      // The last day has an address of its own, in smaller steps.
-      await page.getByRole('button', { name: '24 h' }).click()
-      await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
-      await expect.poll(() => page.evaluate('location.hash')).toBe('#/errors?range=24h')
-      await page.goBack()
-      await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
     })
 
     it('the errors page says in another mode what the factor would do, also in Chinese', async () => {
@@ -179,6 +169,47 @@ describe.runIf(browserTests)('pages of the console', () => {
     })
   })
 
+  it('the errors page counts errors by operation and status, and zooms to a day', async () => {
+    const gateway = await testGateway()
+    const { db } = gateway.gateway.app
+    await addOutcomes(gateway, badWeek(START, START - 30 * HOUR_MS, 30))
+    const counts = (ago: number, operation: string, status: number, count: number) => ({
+      ...{ half_hour: Math.floor((START - ago * HOUR_MS) / (HOUR_MS / 2)), operation, status, count },
+      last_at: START - ago * HOUR_MS,
+    })
+    const rows = [
+      counts(30, 'POST /v1/update-lx', 0, 40),
+      counts(29, 'POST /v1/update-lx', 0, 5),
+      counts(29, 'POST /v1/music/upsert', 500, 3),
+      counts(100, 'GET /me/quota', 503, 7),
+    ]
+    await db.insertInto('error_counts').values(rows).execute()
+    const { page, faults } = await signedIn(gateway, '#/errors')
+    const shown = section(page, 'Server errors by operation').locator('tbody tr')
+    const all = async (): Promise<string[]> =>
+      (await shown.allTextContents()).map((text) => text.replace(/Aug \d, 2026.*$/, ''))
+    await expect
+      .poll(all)
+      .toEqual(['POST /v1/update-lxNo response (httpStatus 0)45', 'GET /me/quota5037', 'POST /v1/music/upsert5003'])
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+
+    // By keys: the day of the last failing step.
+    const slider = page.getByRole('slider')
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    await slider.focus()
+    for (const key of ['End', ...Array.from({ length: 58 }, () => 'ArrowLeft'), 'Enter']) await page.keyboard.press(key)
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
+    await expect.poll(() => page.evaluate('location.hash')).toMatch(/^#\/errors\?day=2026-08-0\d$/)
+    await expect.poll(all).toEqual(['POST /v1/update-lxNo response (httpStatus 0)45', 'POST /v1/music/upsert5003'])
+    await page.goBack()
+    await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    // By the list of days.
+    await page.getByLabel('Range').selectOption({ index: 1 })
+    await page.getByText('No server errors in this range.').waitFor()
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
   it('the errors page shows the level that failed', async () => {
     const gateway = await testGateway()
     const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(gateway.dataDir)), prefix: COUNTERS })
@@ -188,7 +219,7 @@ describe.runIf(browserTests)('pages of the console', () => {
     const state = adaptiveLaw({ ...start, memory: { ...start.memory, failed } }, counts, START)
     await factorStore.compareAndSet(0, 1, { ...state, history: state.reason === null ? [] : [state.reason] })
     const { page, faults } = await signedIn(gateway, '#/errors')
-    const shown = section(page, 'Failed level')
+    const shown = section(page, 'Factor now')
     await expect
       .poll(() => shown.textContent())
       .toMatch(/Errors began at 1\.05\. It is tried again at .*6, .* or later\./)
@@ -204,89 +235,118 @@ describe.runIf(browserTests)('pages of the console', () => {
     expect(faults).toEqual([])
   })
 
-  describe('the history of limits', () => {
+  it('a credential is rotated in two steps, and the former one works until it expires', async () => {
+    const gateway = await testGateway()
+    const { sync } = gateway.gateway.addresses
+    const isKnown = async (token: string): Promise<boolean> =>
+      (await fetch(`${sync}/api/bot/sync`, { method: 'POST', headers: { 'Bot-Token': token } })).status !== 401
+    const former = (await gateway.send('POST', '/admin/bots', { token: ADMIN_TOKEN, body: { name: 'nightly' } })).body
+    const { page, faults } = await signedIn(gateway, '#/credentials')
+    const bots = section(page, 'Bot tokens')
+    await bots.getByText(`nightly …${former.token.slice(-4)}never used`).waitFor()
+    await bots.getByRole('button', { name: 'Rotate nightly' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rotate “nightly”?' })
+    await dialog.getByLabel('The former one expires').selectOption('in 1 hour')
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Rotate' }).click()
+    const token = await bots.getByLabel('New credential').inputValue()
+    expect([token === former.token, await isKnown(former.token), await isKnown(token)]).toEqual([false, true, true])
+    // The former one isn't rotated twice.
+    await bots.getByText('expires').waitFor()
+    await expect.poll(() => bots.getByRole('button', { name: 'Rotate nightly' }).count()).toBe(1)
+    gateway.clock.advance(HOUR_MS)
+    expect([await isKnown(former.token), await isKnown(token)]).toEqual([false, true])
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  describe('the audit trail', () => {
     const opened = shared(async () => {
       const gateway = await testGateway()
-      const { page, faults } = await signedIn(gateway, '#/settings/history')
+      const { page, faults } = await signedIn(gateway, '#/audit')
       await page.getByText('No changes yet').waitFor()
-      const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
-        (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
-      const before = await settings()
+      const read = async (path: string): Promise<ReturnType<typeof JSON.parse>> =>
+        (await gateway.send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
+      const before = await read('quota/settings')
       const base = structuredClone(before.base)
       base.personal.read['1h'] = 200
-      const custom = structuredClone(before.base)
-      await changeSettings(gateway, {
-        mode: 'lenient',
-        base,
-        custom,
-        site: { enabled: false, multiplier: 1 },
-        prices: { 'user.data': 7 },
-      })
-      for (let count = 0; count < 60; count++)
-        await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
+      const site = { enabled: false, multiplier: 1 }
+      await changeSettings(gateway, { mode: 'lenient', base, custom: before.base, site, prices: { 'user.data': 7 } })
+      const put = (overrides: object): Promise<unknown> =>
+        gateway.send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: { overrides, bypassSite: true } })
+      await put({ write: { '1h': 90 } })
+      await put({ write: { '1h': 0 }, read: { '1d': 5 } })
       await changeSettings(gateway, { mode: 'conservative', prices: { 'user.data': 7, 'user.music': 9 } })
-      return { page, faults, gateway, settings, before, custom, entries: page.locator('.versions > li') }
+      return { gateway, page, faults, read, before, entries: page.locator('.audit > li') }
     })
 
-    it('the history lists each change of the limits', async () => {
-      const { page, entries } = opened()
-      await page.getByRole('link', { name: '← Limits' }).click()
+    it('the audit trail is filtered by action, administrator and subject, in its address', async () => {
+      const { page, gateway, entries } = opened()
+      await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })
+      await page.getByRole('button', { name: 'Reload' }).click()
+      await page.getByText('6 entries').waitFor()
+      await page.getByLabel('Action').selectOption('user-quota.change')
+      await page.getByText('2 entries').waitFor()
+      await page.getByLabel('Action').selectOption('All')
+      await page.getByLabel('Id that it is about').fill('carol')
+      await page.getByText('2 entries').waitFor()
+      await expect
+        .poll(() => entries.allTextContents())
+        .toEqual([expect.stringMatching(/^issued a token for carol/), expect.stringMatching(/^created the user carol/)])
+      await expect.poll(() => page.evaluate('location.hash')).toBe('#/audit?subject=carol')
+      await page.getByLabel('Id of the administrator').fill('nobody')
+      await page.getByText('No entries match.').waitFor()
+      expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    })
+
+    it('the limits link to their history, and a change of them is undone by the form, with a summary', async () => {
+      const { page, read, before, entries } = opened()
+      await goTo(page, '#/settings')
       await page.getByRole('link', { name: 'History' }).click()
-      await expect.poll(() => entries.count()).toBe(2)
-      await expect.poll(() => page.title()).toBe('History of limits · Score gateway')
+      await page.getByText('2 entries').waitFor()
+      const custom = (from: string, to: string): unknown =>
+        expect.stringMatching(new RegExp(`^Custom .*: ${from} → ${to}$`))
       await expect
         .poll(() => entries.last().locator('.changes li').allTextContents())
         .toEqual([
           'Mode: Normal → Lenient',
           'Base value: Personal, read, 1 hour: 120 → 200',
-          expect.stringMatching(/^Custom: nothing → personal\.read\.1h 120, /),
+          ...Array.from({ length: 12 }, () => custom('none', '\\d+')),
           'Site-wide limits apply: ✓ → off',
           'Price of user.data: default → 7',
         ])
-    })
-
-    it('the dialog to undo a change leaves out what was changed again since', async () => {
-      const { page } = opened()
       await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
-      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
-      const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
-      await mode.waitFor()
-      // Later changes by others are not overwritten without confirmation.
+      await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
       await expect
-        .poll(async () => [await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()])
-        .toEqual([false, 4])
+        .poll(() => changesIn(page))
+        .toEqual([
+          'Mode: Conservative → Normal',
+          'Base value: Personal, read, 1 hour: 200 → 120',
+          ...Array.from({ length: 12 }, () => custom('\\d+', 'none')),
+          'Site-wide limits apply: off → ✓',
+          'Price of user.data: 7 → default',
+        ])
+      expect((await read('quota/settings')).version).toBe(2)
       expect(await screenAndAccessibilityFaults(page)).toEqual([])
+      await save(page)
+      // What was changed since, and isn't part of the undone change, stays.
+      const now = await read('quota/settings')
+      expect([now.mode, now.base, now.custom, now.prices]).toEqual(['normal', before.base, null, { 'user.music': 9 }])
     })
 
-    it('an undo isn’t made on values that changed meanwhile, and then undoes only its change', async () => {
-      const { page, gateway, settings, before, custom } = opened()
-      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
-      // Another change is faster: nothing is undone on values that were not shown.
-      await changeSettings(gateway, { prices: { 'user.data': 9, 'user.music': 9 } })
-      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-      await dialog.getByText('Someone else saved first.').waitFor()
-      expect((await settings()).custom).toEqual(custom)
-      await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3)
-      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-      await page.getByText('Undone.').waitFor()
-      const now = await settings()
-      expect(now).toMatchObject({
-        mode: 'conservative',
-        prices: { 'user.data': 9, 'user.music': 9 },
-        site: { enabled: true },
-        version: 4,
-      })
-      expect([now.base, now.custom]).toEqual([before.base, null])
-    })
-
-    it('an undone change is a change that can be undone', async () => {
-      const { page, faults, settings, custom, entries } = opened()
-      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
-      // An undoing is a change: it is undone as any other.
-      await expect.poll(() => entries.count()).toBe(4)
-      await page.getByRole('button', { name: 'Undo change 64' }).click()
-      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-      await expect.poll(async () => (await settings()).custom).toEqual(custom)
+    it('a change of one user’s limits is undone in the same way', async () => {
+      const { page, faults, read, entries } = opened()
+      await goTo(page, '#/users/demo')
+      await section(page, 'This user’s limits').getByRole('link', { name: 'History' }).click()
+      await page.getByText('2 entries').waitFor()
+      await expect
+        .poll(() => entries.first().locator('.changes li').allTextContents())
+        .toEqual(['Read, 1 day: default → 5', 'Write, 1 hour: 90 → 0'])
+      await entries.first().getByRole('button', { name: 'Undo' }).click()
+      const limits = section(page, 'This user’s limits')
+      await expect.poll(() => changesIn(limits)).toEqual(['Read, 1 day: 5 → default', 'Write, 1 hour: 0 → 90'])
+      await save(limits)
+      expect((await read('users/demo/quota')).overrides).toMatchObject({ write: { '1h': 90 }, read: { '1d': null } })
       await page.setViewportSize({ width: 390, height: 844 })
       await chooseIn(page, 'Language', 'zh-CN')
       expect(await screenAndAccessibilityFaults(page)).toEqual([])

@@ -12,6 +12,7 @@ import {
   openConsole,
   picture,
   settled,
+  signedIn,
   signIn,
   tickUntil,
 } from './support/console.ts'
@@ -24,12 +25,12 @@ const PAGES = {
   overview: '.figure:nth-child(4) .figure-value',
   refusals: '.refusal',
   settings: 'input[name=mode]:checked',
-  'settings/history': '.changes li',
   users: '.entries li a',
   'users/demo': 'meter',
   errors: '.plot',
   credentials: '.credentials li, form input',
   audit: '.entries .changes li',
+  nothing: 'h1',
 } as const
 /** For people to look at, whatever else is run. */
 const wantsPictures = process.env.CONSOLE_PICTURES === '1'
@@ -43,7 +44,8 @@ const LOOKS = [
 ] as const
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1440, height: 900 }
-const SCREENS = isDeep || wantsPictures ? [PHONE, { width: 820, height: 1180 }, DESK] : [PHONE, DESK]
+const SCREENS = isDeep || wantsPictures ? [PHONE, { width: 768, height: 1024 }, DESK] : [PHONE, DESK]
+const MANY_USERS = 5_000
 /** As long as can be, of letters that are as wide as can be, and with what turns text around. */
 const NAMED = {
   ['w'.repeat(128)]: 'Wide',
@@ -80,6 +82,49 @@ describe.runIf(browserTests && slowTests)('the looks of the console', () => {
     expect(faults).toEqual([])
   })
 
+  it('pages without data are accessible and fit every screen', async () => {
+    const { page, faults } = await signedIn(await testGateway(), '#/overview', { viewport: DESK })
+    const complaints: string[] = []
+    for (const name of NAMES) {
+      await goTo(page, `#/${name}`)
+      await look(complaints, page, `empty-${name.replace('/', '-')}`)
+    }
+    expect([complaints, faults]).toEqual([[], []])
+  })
+
+  it('pages whose answers don’t come, and pages of a stopped gateway, are accessible and fit every screen', async () => {
+    const gateway = await testGateway()
+    const { page } = await signedIn(gateway, '#/settings', { viewport: DESK, isAlone: true })
+    const complaints: string[] = []
+    // Answers that come when they are no longer waited for.
+    let answer = (): void => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/admin/**', async (route) => {
+      await answered
+      await route.continue().catch(() => undefined)
+    })
+    for (const name of NAMES.filter((each) => !['settings', 'nothing'].includes(each))) {
+      await page.evaluate(`location.hash = '#/${name}'`)
+      await page.locator('.skeleton').first().waitFor()
+      await look(complaints, page, `slow-${name.replace('/', '-')}`)
+    }
+    answer()
+    await page.unroute('**/admin/**')
+    await goTo(page, '#/nothing')
+    await gateway.stop()
+    for (const name of NAMES.filter((each) => each !== 'nothing')) {
+      await page.evaluate(`location.hash = '#/${name}'`)
+      await page
+        .locator(name === 'overview' ? '.notice' : '.notice.bad')
+        .first()
+        .waitFor()
+      await look(complaints, page, `stopped-${name.replace('/', '-')}`)
+    }
+    expect(complaints).toEqual([])
+  })
+
   it('every control is reachable with the Tab key and shows its focus', async () => {
     const gateway = await busyGateway(120 * 60_000)
     const { page } = await openConsole(gateway, { viewport: DESK })
@@ -112,15 +157,15 @@ describe.runIf(browserTests && slowTests)('the looks of the console', () => {
 
   /** A page as people see it; in a quick run on each screen, and in one of the four looks each. */
   async function look(complaints: string[], page: Page, name: string, essential?: string): Promise<void> {
-    const looks = isDeep
-      ? LOOKS
-      : [LOOKS[[...NAMES, 'sign-in'].findIndex((each) => each.replace('/', '-') === name) % LOOKS.length] ?? LOOKS[0]]
+    const number = [...NAMES, 'sign-in'].findIndex((each) => name.endsWith(each.replace('/', '-')))
+    const some = wantsPictures ? LOOKS.slice(0, 2) : [LOOKS[number % LOOKS.length] ?? LOOKS[0]]
+    const looks = isDeep ? LOOKS : some
     for (const [language, theme] of looks) {
       await page.locator('header select').nth(0).selectOption(language)
       await page.locator('header select').nth(1).selectOption(theme)
       for (const screen of SCREENS) {
         await page.setViewportSize(screen)
-        await settled(page)
+        if (!/^(?:slow|stopped)-/.test(name)) await settled(page)
         await page.evaluate('scrollTo(0, 0)')
         const found = [...(await screenFaults(page)), ...(await missing(page, essential))]
         // Sizes change little of what it looks at, and it takes its time.
@@ -160,7 +205,37 @@ async function busyGateway(stepMs: number): Promise<TestGateway> {
   const upsert = { body: { musicList: [ENTRY] } }
   for (let count = 0; count < 11; count++) await gateway.send('POST', '/v1/music/upsert', upsert)
   await makeNoise(gateway)
+  await addUsers(gateway)
   return gateway
+}
+
+/** Many users, of whom some did something today; and errors. */
+async function addUsers({ gateway: { app } }: TestGateway): Promise<void> {
+  const day = Math.floor((START + 8 * HOUR_MS) / (24 * HOUR_MS))
+  for (let from = 0; from < MANY_USERS; from += 500) {
+    const numbers = Array.from({ length: 500 }, (_each, index) => from + index)
+    const idOf = (number: number): string => `player-${String(number).padStart(5, '0')}`
+    const users = numbers.map((number) => {
+      const name = number % 3 === 0 ? idOf(number) : `Player ${number}`
+      return { id: idOf(number), name, role: 'player' as const, created_at: START, touched_at: START }
+    })
+    await app.db.insertInto('users').values(users).execute()
+    const days = numbers.map((number) => ({
+      ...{ user_id: idOf(number), day, requests: number, tokens: number * 4, failures: 0, refusals: number % 7 },
+      last_at: START - (number % 500) * 60_000,
+    }))
+    await app.db.insertInto('usage_days').values(days).execute()
+  }
+  const half_hour = Math.floor((START - 38 * HOUR_MS) / (HOUR_MS / 2))
+  const errors = [
+    ['POST /v1/update-lx', 0, 431],
+    ['POST /v1/music/upsert', 503, 77],
+    ['GET /me/quota', 500, 2],
+  ] as const
+  const rows = errors.map(([operation, status, count]) => {
+    return { half_hour, operation, status, count, last_at: START - 37 * HOUR_MS }
+  })
+  await app.db.insertInto('error_counts').values(rows).execute()
 }
 
 /** Some who spend and are refused. */

@@ -6,6 +6,7 @@ import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 
 type Schemas = components['schemas']
 export type UserPage = Schemas['ListUsersAnswer']
+export type ListedUser = UserPage['items'][number]
 export type User = Schemas['FindUserAnswer']
 export type UserChange = Schemas['PutUserBody']
 export type Adaptive = Schemas['AdaptiveFactorAnswer']
@@ -16,6 +17,7 @@ export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
 export type Overview = Schemas['Overview']
 export type RequestHistory = Schemas['RequestHistoryAnswer']
+export type ErrorCounts = Schemas['ServerErrorsAnswer']['items']
 export type Issued = Schemas['IssueTokenAnswer']
 export type Hold = Schemas['Hold']
 export type Refusals = Schemas['LatestRefusalsAnswer']
@@ -36,9 +38,6 @@ export interface Stored<T> extends Versioned<T> {
   readonly warnings: readonly Remark[]
 }
 
-/** Adds credits, or sets them if they are still `from`. */
-export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from: number }
-
 /** Whose usage to reset. Without a category: all of it. */
 export interface Reset {
   readonly layer: Layer
@@ -46,11 +45,19 @@ export interface Reset {
 }
 
 /** A listed credential, without its secret. */
-export interface Credential {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: string
+export type Credential = Schemas['ListBotsAnswer']['items'][number]
+
+/** The credentials of one kind, or of one user. */
+export interface Credentials {
+  list(): Promise<Credential[]>
+  issue(name: string): Promise<Issued>
+  /** Issues a successor. The former credential stays valid for the grace. */
+  rotate(id: string, graceSeconds: number): Promise<Issued>
+  revoke(id: string): Promise<void>
 }
+
+export type UserSearch = NonNullable<paths['/admin/users']['get']['parameters']['query']>
+export type AuditSearch = NonNullable<paths['/admin/audit']['get']['parameters']['query']>
 
 interface Answered<T> {
   readonly data?: T
@@ -62,9 +69,6 @@ type Ask<T> = (client: Client<paths>) => Promise<Answered<T>>
 type Got<T> = { readonly data: T; readonly response: Response }
 
 export type CredentialKind = 'bots' | 'chart-keys'
-
-/** Users per page. */
-const PAGE = 50
 
 /** The gateway's API for one administrator. The token is kept here only. */
 export class Api {
@@ -95,40 +99,23 @@ export class Api {
     return versioned(await this.read((client) => client.GET('/admin/quota/settings')))
   }
 
-  /** @throws {ApiError} `precondition_failed` if someone else saved first */
-  async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
-    const header = { 'If-Match': etag }
-    const options = { params: { header }, body: settings }
-    const answer = await this.write((client) => client.PUT('/admin/quota/settings', options))
-    const { warnings, ...document } = answer.data
-    return { ...versioned({ ...answer, data: document }), warnings }
-  }
-
-  /**
-   * Sends a merge patch.
-   *
-   * @throws {ApiError} `precondition_failed` if someone else saved first
-   */
-  async patchSettings(body: Record<string, unknown>, etag: string): Promise<void> {
-    const header = { 'If-Match': etag }
-    await this.write((client) => client.PATCH('/admin/quota/settings', { params: { header }, body }))
+  /** @throws {ApiError} `precondition_failed` if someone else saved first, as all changes with an ETag do */
+  async replaceSettings(body: Settings, etag: string): Promise<Stored<Settings>> {
+    const options = { params: { header: { 'If-Match': etag } }, body }
+    return stored(await this.write((client) => client.PUT('/admin/quota/settings', options)))
   }
 
   async userQuota(id: string): Promise<Versioned<UserQuota>> {
     return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params: { path: { id } } })))
   }
 
-  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async replaceUserQuota(id: string, body: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    const answer = await this.write((client) => client.PUT('/admin/users/{id}/quota', { params, body }))
-    const { warnings, ...document } = answer.data
-    return { ...versioned({ ...answer, data: document }), warnings }
+    return stored(await this.write((client) => client.PUT('/admin/users/{id}/quota', { params, body })))
   }
 
   async quotaStatus(id: string): Promise<QuotaStatus> {
-    return (await this.read((client) => client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } })))
-      .data
+    return this.#get((client) => client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } }))
   }
 
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
@@ -138,7 +125,7 @@ export class Api {
 
   async holds(id: string): Promise<Hold[]> {
     const params = { path: { id } }
-    return (await this.read((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
+    return (await this.#get((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).items
   }
 
   async releaseHold(id: string, ref: string): Promise<void> {
@@ -146,29 +133,24 @@ export class Api {
     await this.write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
   }
 
-  /** @param userId leave it out for everyone's */
-  async refusals(userId?: string): Promise<Refusals> {
-    const query = userId === undefined ? {} : { userId }
-    return (await this.read((client) => client.GET('/admin/refusals', { params: { query } }))).data
+  /** @param query everyone's without a user */
+  async refusals(query: { readonly userId?: string } = {}): Promise<Refusals> {
+    return this.#get((client) => client.GET('/admin/refusals', { params: { query } }))
   }
 
-  async users(text: string, cursor: string | null): Promise<UserPage> {
-    const search = text === '' ? {} : { query: text }
-    const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
-    return (await this.read((client) => client.GET('/admin/users', { params: { query } }))).data
+  async users(query: UserSearch): Promise<UserPage> {
+    return this.#get((client) => client.GET('/admin/users', { params: { query } }))
   }
 
   async user(id: string): Promise<Versioned<User>> {
     return versioned(await this.read((client) => client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
-  /** @throws {ApiError} `precondition_failed` if someone else saved first */
-  async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
+  async changeUser(id: string, body: UserChange, etag: string): Promise<Stored<User>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    return versioned(await this.write((client) => client.PUT('/admin/users/{id}', { params, body })))
+    return stored(await this.write((client) => client.PUT('/admin/users/{id}', { params, body })))
   }
 
-  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async removeUser(id: string, etag: string): Promise<void> {
     const params = { path: { id }, header: { 'If-Match': etag } }
     await this.write((client) => client.DELETE('/admin/users/{id}', { params }))
@@ -181,57 +163,74 @@ export class Api {
   }
 
   /** @throws {ApiError} `precondition_failed` if the balance is no longer `from` */
-  async changeBalance(id: string, body: BalanceChange): Promise<number> {
-    const options = { params: { path: { id } }, body }
+  async setBalance(id: string, set: number, from: number): Promise<number> {
+    const options = { params: { path: { id } }, body: { set, from } }
     return (await this.write((client) => client.POST('/admin/users/{id}/balance', options))).data.balance
   }
 
-  async tokens(id: string): Promise<Credential[]> {
-    const { data } = await this.read((client) => client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
-    return data.items.map(({ label, ...rest }) => ({ ...rest, name: label }))
+  /** The gateway tokens of a user. */
+  tokensOf(id: string): Credentials {
+    const path = { id }
+    return {
+      list: async () => {
+        const { items } = await this.#get((client) => client.GET('/admin/users/{id}/tokens', { params: { path } }))
+        return items.map(({ label, ...rest }) => ({ ...rest, name: label }))
+      },
+      issue: async (label) => {
+        const options = { params: { path }, body: label === '' ? {} : { label } }
+        return (await this.write((client) => client.POST('/admin/users/{id}/tokens', options))).data
+      },
+      rotate: async (tokenId, graceSeconds) => {
+        const options = { params: { path: { id, tokenId } }, body: { graceSeconds } }
+        return (await this.write((client) => client.POST('/admin/users/{id}/tokens/{tokenId}/rotate', options))).data
+      },
+      revoke: async (tokenId) => {
+        const params = { path: { id, tokenId } }
+        await this.write((client) => client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params }))
+      },
+    }
   }
 
-  async issueToken(id: string, label: string): Promise<Issued> {
-    const options = { params: { path: { id } }, body: label === '' ? {} : { label } }
-    return (await this.write((client) => client.POST('/admin/users/{id}/tokens', options))).data
+  /** The credentials of another service. */
+  credentialsOf(kind: CredentialKind): Credentials {
+    return {
+      list: async () => (await this.#get((client) => client.GET(`/admin/${kind}`))).items,
+      issue: async (name) => (await this.write((client) => client.POST(`/admin/${kind}`, { body: { name } }))).data,
+      rotate: async (id, graceSeconds) => {
+        const options = { params: { path: { id } }, body: { graceSeconds } }
+        return (await this.write((client) => client.POST(`/admin/${kind}/{id}/rotate`, options))).data
+      },
+      revoke: async (id) => {
+        await this.write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
+      },
+    }
   }
 
-  async revokeToken(id: string, tokenId: string): Promise<void> {
-    await this.write((client) =>
-      client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }),
-    )
-  }
-
-  async credentials(kind: CredentialKind): Promise<Credential[]> {
-    return (await this.read((client) => client.GET(`/admin/${kind}`))).data.items
-  }
-
-  async issueCredential(kind: CredentialKind, name: string): Promise<Issued> {
-    return (await this.write((client) => client.POST(`/admin/${kind}`, { body: { name } }))).data
-  }
-
-  async revokeCredential(kind: CredentialKind, id: string): Promise<void> {
-    await this.write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
-  }
-
-  /** @param action leave it out for entries of every kind */
-  async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
-    const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
-    return (await this.read((client) => client.GET('/admin/audit', { params: { query } }))).data
+  async audit(query: AuditSearch): Promise<AuditPage> {
+    return this.#get((client) => client.GET('/admin/audit', { params: { query } }))
   }
 
   async adaptive(): Promise<Adaptive> {
-    return (await this.read((client) => client.GET('/admin/quota/adaptive'))).data
+    return this.#get((client) => client.GET('/admin/quota/adaptive'))
   }
 
-  async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
-    const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
-    return (await this.read((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))).data
+  /** Outcomes of the last 7 days. */
+  async failures(bucketMinutes: 10 | 30): Promise<Failures> {
+    const query = { days: '7', bucketMinutes: `${bucketMinutes}` } as const
+    return this.#get((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))
+  }
+
+  /** @param query instants in ISO 8601 */
+  async errors(query: { readonly since?: string; readonly until?: string }): Promise<ErrorCounts> {
+    return (await this.#get((client) => client.GET('/admin/usage/errors', { params: { query } }))).items
   }
 
   async requestHistory(range: '24h' | '7d'): Promise<RequestHistory> {
-    const params = { query: { range } }
-    return (await this.read((client) => client.GET('/admin/overview/requests', { params }))).data
+    return this.#get((client) => client.GET('/admin/overview/requests', { params: { query: { range } } }))
+  }
+
+  async #get<T>(ask: Ask<T>): Promise<T> {
+    return (await this.read(ask)).data
   }
 
   /**
@@ -307,6 +306,12 @@ const REFUSALS: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'user_disab
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && REFUSALS.includes(error.code)
+}
+
+/** Separates the warnings from the document. */
+function stored<T extends object>({ data, response }: Got<T & { readonly warnings?: readonly Remark[] }>): Stored<T> {
+  const { warnings = [], ...document } = data
+  return { ...versioned({ data: document as unknown as T, response }), warnings }
 }
 
 function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {

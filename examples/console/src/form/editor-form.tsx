@@ -1,30 +1,32 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Confirm } from '../ui/confirm.tsx'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { Scroll } from '../ui/table.tsx'
 import { useWords } from '../words/words.ts'
-import { ConflictDialog } from './conflict-dialog.tsx'
+import { type Change, ChangeList, changesOf, type FieldTexts } from './changes.tsx'
 import type { Editor } from './use-editor.ts'
 
 interface EditorFormProps {
   readonly editor: Editor
   /** Lines kept free until the document is loaded. */
   readonly lines: number
-  /** The name of a field. */
-  nameOf(path: string): string
-  /** The value of a field, as text for people. */
-  textOf(path: string, text: string): string
-  /** @default saves the document */
-  onSubmit?(): void
+  readonly texts: FieldTexts
+  /** Adds consequences to changes. Changes with a warning are saved after a confirmation only. */
+  warn?(changes: readonly Change[]): readonly Change[]
   /** More buttons next to Save. */
   readonly buttons?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** The fields of a document, the bar that saves them, and the choice if someone else saved first. */
+/** The fields of a document, and the bar that sums up every change before it saves them. */
 export function EditorForm(props: EditorFormProps): JSX.Element {
-  const { editor, lines, nameOf, textOf, onSubmit, buttons, children } = props
-  if (editor.stored === undefined) {
+  const { editor, lines, texts, warn = (changes) => changes, buttons, children } = props
+  const words = useWords()
+  const [isAsking, setAsking] = useState(false)
+  const { stored, draft, faults, changed } = editor
+  if (stored === undefined) {
     return (
       <>
         <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
@@ -32,47 +34,67 @@ export function EditorForm(props: EditorFormProps): JSX.Element {
       </>
     )
   }
+  const changes = warn(changesOf(stored.fields, draft, texts))
+  const severe = changes.filter(({ warning }) => warning !== undefined)
   return (
     <>
       <form
         autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault()
-          if (onSubmit === undefined) void editor.save()
-          else onSubmit()
+          if (severe.length > 0 && Object.keys(faults).length === 0) setAsking(true)
+          else if (changed.length > 0) void editor.save()
         }}
       >
         {children}
-        <SaveBar editor={editor} nameOf={nameOf}>
+        <SaveBar editor={editor} texts={texts} changes={changes}>
           {buttons}
         </SaveBar>
       </form>
-      <ConflictDialog editor={editor} nameOf={nameOf} textOf={textOf} />
+      {isAsking && (
+        <Confirm
+          title={words.question.title}
+          about={words.question.about}
+          yes={words.save}
+          act={() => void editor.save()}
+          onClose={() => setAsking(false)}
+        >
+          <ChangeList changes={changes} />
+        </Confirm>
+      )}
     </>
   )
 }
 
 interface SaveBarProps {
   readonly editor: Editor
-  nameOf(path: string): string
+  readonly texts: FieldTexts
+  readonly changes: readonly Change[]
   readonly children?: ComponentChildren
 }
 
-/** Counts unsaved changes and reports the result of saving. The buttons are shown while there is something to save. */
-function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
+/** Sums up unsaved changes and reports the result of saving. The buttons are shown while there is something to save. */
+function SaveBar({ editor, texts, changes, children }: SaveBarProps): JSX.Element {
   const words = useWords()
-  const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
+  const id = useId()
+  const { faults, isBusy, isSaved, isTried, error, warnings, was, stored } = editor
+  const isChanged = changes.length > 0
   // It stays in view after saving, so that nothing scrolls to the result.
-  const isNeeded = changed.length > 0 || isSaved || error !== undefined || warnings.length > 0
-  const status = useFocusWhenGone(changed.length > 0)
-  const hasFaults = Object.keys(faults).length > 0
+  const isNeeded = isChanged || isSaved || error !== undefined || warnings.length > 0
+  const status = useFocusWhenGone(isChanged)
   return (
     <div class={isNeeded ? 'save-bar' : 'save-bar idle'}>
       <ErrorNotice error={error} />
-      {isTried && hasFaults && (
+      {isTried && Object.keys(faults).length > 0 && (
         <p class="notice bad" role="alert">
           {words.faults}
         </p>
+      )}
+      {was !== undefined && (
+        <div class="notice warning" role="alert">
+          <p>{words.savedFirst}</p>
+          <ChangeList changes={changesOf(was, stored?.fields ?? {}, texts)} />
+        </div>
       )}
       {warnings.length > 0 && (
         <div class="notice warning" role="alert">
@@ -80,16 +102,21 @@ function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
           <ul>
             {warnings.map(({ path, msg }) => (
               <li key={path}>
-                {nameOf(path)}: {msg}
+                {texts.nameOf(path)}: {msg}
               </li>
             ))}
           </ul>
         </div>
       )}
+      {isChanged && (
+        <Scroll label={words.changes(changes.length)} size="small">
+          <ChangeList id={id} changes={changes} />
+        </Scroll>
+      )}
       <div class="buttons">
-        {changed.length > 0 && (
+        {isChanged && (
           <>
-            <button type="submit" class="primary" disabled={isBusy}>
+            <button type="submit" class="primary" disabled={isBusy} aria-describedby={id}>
               {isBusy ? words.saving : words.save}
             </button>
             <button type="button" disabled={isBusy} onClick={editor.discard}>
@@ -99,7 +126,7 @@ function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
         )}
         {children}
         <span role="status" class="quiet" tabIndex={-1} ref={status}>
-          {summary(words, changed.length, isSaved)}
+          {isChanged ? words.changes(changes.length) : isSaved && words.saved}
         </span>
       </div>
     </div>
@@ -116,9 +143,4 @@ function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } 
     had.current = hasButtons
   }, [hasButtons])
   return left
-}
-
-function summary(words: ReturnType<typeof useWords>, count: number, isSaved: boolean): string {
-  if (count > 0) return words.changes(count)
-  return isSaved ? words.saved : ''
 }

@@ -4,7 +4,7 @@
  */
 export type Fields = Readonly<Record<string, string>>
 
-export type FaultCode = 'tokens' | 'price' | 'multiplier' | 'customMissing' | 'override' | 'name' | 'qq'
+export type FaultCode = 'tokens' | 'price' | 'multiplier' | 'customMissing' | 'override' | 'name' | 'qq' | 'credits'
 export type Faults = Readonly<Record<string, FaultCode>>
 
 /** The result of parsing a form. */
@@ -53,4 +53,10 @@ const WORDS: readonly string[] = ['name']
 /** Whether two texts of a field mean the same value. */
 export function isSameText(path: string, one: string, other: string): boolean {
   return one === other || (!WORDS.includes(path) && bareNumber(one) === bareNumber(other))
+}
+
+/** The paths in which a form differs from another version of it. */
+export function changedPaths(before: Fields, after: Fields): string[] {
+  const paths = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...paths].filter((path) => !isSameText(path, before[path] ?? '', after[path] ?? ''))
 }

@@ -1,9 +1,9 @@
 import { useCallback, useEffect } from 'preact/hooks'
 import type { Stored, Versioned } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
+import { useDrafts } from '../session.ts'
 import { useDraft } from '../ui/use-draft.ts'
-import type { Faults, Fields, Read } from './form.ts'
-import { changedPaths } from './merge.ts'
+import { changedPaths, type Faults, type Fields, type Read } from './form.ts'
 
 /** A document with versions: how to load it, edit it as a form and store it. */
 export interface Editable<T, B> {
@@ -15,17 +15,16 @@ export interface Editable<T, B> {
   read(fields: Fields): Read<B>
 }
 
-export interface Version {
+interface Version {
   readonly etag: string
   readonly fields: Fields
 }
 
 interface State {
-  /** The version that editing began with. */
   readonly stored: Version | undefined
   readonly draft: Fields
-  /** A version that someone else saved in between. */
-  readonly theirs: Version | undefined
+  /** The fields that editing began with, if someone else has saved since. */
+  readonly was: Fields | undefined
   readonly isBusy: boolean
   readonly isSaved: boolean
   /** Whether saving was tried. From then on, missing values are faults. */
@@ -42,15 +41,12 @@ export interface Editor extends State {
   discard(): void
   save(): Promise<void>
   reload(): Promise<void>
-  /** Continues from their version, with these fields. */
-  resolve(fields: Fields): void
-  dismiss(): void
 }
 
 const NOTHING: State = {
   stored: undefined,
   draft: {},
-  theirs: undefined,
+  was: undefined,
   isBusy: false,
   isSaved: false,
   isTried: false,
@@ -60,40 +56,47 @@ const NOTHING: State = {
 
 /**
  * Edits a document that others may change at the same time. It never overwrites a version that was saved in between: it
- * loads that version and lets the person choose. Unsaved changes survive visits to other pages.
+ * loads that version, keeps the person's own changes over it, and waits until they are saved again. Unsaved changes
+ * survive visits to other pages.
  */
 export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): Editor {
+  const drafts = useDrafts()
   const [state, setState] = useDraft<State>(of.href, of.form, NOTHING, isUnsaved)
   const change = useCallback((change: Partial<State>) => setState((before) => ({ ...before, ...change })), [setState])
 
-  const versionOf = ({ etag, document }: Versioned<T>): Version => ({
-    etag,
-    fields: of.toFields(document),
-  })
+  const versionOf = ({ etag, document }: Versioned<T>): Version => ({ etag, fields: of.toFields(document) })
 
-  const reload = useCallback(async () => {
+  const load = async (use: (stored: Version) => void): Promise<void> => {
     change({ isBusy: true, error: undefined })
     await of.load().then(
-      (loaded) => {
-        const stored = versionOf(loaded)
-        // A fast typist may have changed a field meanwhile.
-        setState((before) =>
-          isUnsaved(before) ? { ...before, isBusy: false } : { ...NOTHING, stored, draft: stored.fields },
-        )
-      },
+      (loaded) => use(versionOf(loaded)),
       (error) => change({ isBusy: false, error: error as ApiError }),
     )
-  }, keys)
+  }
+
+  const reload = useCallback(
+    () =>
+      load((stored) => {
+        const proposed = drafts.takeProposal(of.href, of.form)
+        // A fast typist may have changed a field meanwhile.
+        setState((before) =>
+          isUnsaved(before)
+            ? { ...before, isBusy: false, draft: { ...before.draft, ...proposed } }
+            : { ...NOTHING, stored, draft: { ...stored.fields, ...proposed } },
+        )
+      }),
+    keys,
+  )
 
   useEffect(() => {
-    if (!isUnsaved(state)) void reload()
+    if (!isUnsaved(state) || drafts.hasProposal(of.href, of.form)) void reload()
   }, [reload])
 
   const { stored, draft } = state
   const { body, faults } = of.read(draft)
 
   const save = async (): Promise<void> => {
-    change({ isTried: true, isSaved: false, error: undefined, warnings: [] })
+    change({ isTried: true, isSaved: false, error: undefined, warnings: [], was: undefined })
     if (stored === undefined || body === undefined) return
     change({ isBusy: true })
     try {
@@ -102,17 +105,18 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
       setState({ ...NOTHING, stored: now, draft: now.fields, isSaved: true, warnings: answer.warnings })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.code !== 'precondition_failed') change({ isBusy: false, error })
-      else await fetchTheirs()
+      if (error.code === 'precondition_failed') await load(rebase)
+      else change({ isBusy: false, error })
     }
   }
 
-  const fetchTheirs = async (): Promise<void> => {
-    await of.load().then(
-      (loaded) => change({ isBusy: false, theirs: versionOf(loaded) }),
-      (error) => change({ isBusy: false, error: error as ApiError }),
-    )
-  }
+  /** Puts the person's own changes over a version that someone else has saved. */
+  const rebase = (theirs: Version): void =>
+    setState((before) => {
+      const mine = changedIn(before).map((path) => [path, before.draft[path] ?? ''] as const)
+      const draft = { ...theirs.fields, ...Object.fromEntries(mine) }
+      return { ...before, isBusy: false, stored: theirs, draft, was: before.stored?.fields }
+    })
 
   const edit = (fields: Fields): void =>
     setState((before) => ({ ...before, draft: { ...before.draft, ...fields }, isSaved: false, error: undefined }))
@@ -123,11 +127,9 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
     faults,
     set: (path, text) => edit({ [path]: text }),
     setAll: edit,
-    discard: () => change({ draft: stored?.fields ?? {}, isTried: false, error: undefined }),
+    discard: () => change({ draft: stored?.fields ?? {}, isTried: false, error: undefined, was: undefined }),
     save,
     reload,
-    resolve: (fields) => change({ stored: state.theirs, draft: fields, theirs: undefined }),
-    dismiss: () => change({ theirs: undefined }),
   }
 }
 

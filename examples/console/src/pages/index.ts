@@ -4,19 +4,17 @@ import type { Texts } from '../words/words.ts'
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
-import { HistoryPage } from './history/history-page.tsx'
-import { texts as historyTexts } from './history/words.ts'
 import { OverviewPage } from './overview/overview-page.tsx'
 import { RefusalsPage } from './refusals/refusals-page.tsx'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { UsersPages } from './users/users-page.tsx'
 
-export interface ConsolePage {
-  /** `users`, or `settings/history`, which the page `settings` links to. */
+interface ConsolePage {
+  /** Its address: `users`. A part behind it belongs to the page: `users/dave`. */
   readonly path: string
   readonly labels: Texts<string>
-  /** Strokes in a square of 16. Leave it out for a page that is linked from another page. */
-  readonly icon?: string
+  /** Strokes in a square of 16. */
+  readonly icon: string
   Page(props: { readonly route: Route }): JSX.Element
 }
 
@@ -33,11 +31,6 @@ export const pages: readonly ConsolePage[] = [
     labels: { en: 'Limits', 'zh-CN': '限额' },
     icon: 'M2 4h6m4 0h2M2 8h1m4 0h7M2 12h7m4 0h1M10 2.5v3M5 6.5v3m6 1v3',
     Page: SettingsPage,
-  },
-  {
-    path: 'settings/history',
-    labels: { en: historyTexts.en.title, 'zh-CN': historyTexts['zh-CN'].title },
-    Page: HistoryPage,
   },
   {
     path: 'users',
@@ -70,9 +63,3 @@ export const pages: readonly ConsolePage[] = [
     Page: AuditPage,
   },
 ]
-
-/** The page of an address. A part that names no page of its own belongs to the page: `users/dave`. */
-export function pageAt(name: string, part: string | undefined): ConsolePage | undefined {
-  const exact = part === undefined ? undefined : pages.find(({ path }) => path === `${name}/${part}`)
-  return exact ?? pages.find(({ path }) => path === name)
-}

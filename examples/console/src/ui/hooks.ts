@@ -1,11 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useWords } from '../words/words.ts'
 
-/** Repeats an action while the page is visible. */
+/** Repeats an action while the page is visible. With 0 it doesn't. */
 export function useInterval(act: () => void, everyMs: number): void {
   const latest = useRef(act)
   latest.current = act
   useEffect(() => {
+    if (everyMs === 0) return
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') latest.current()
     }, everyMs)

@@ -17,13 +17,12 @@ const trails = new Map<string, readonly string[]>()
 /** The most pages to remember. Beyond that, all are forgotten. */
 const MAX_TRAILS = 2_000
 
-/** @param name the query parameter that holds the cursor */
-export function usePaging(name: string): Paging {
+export function usePaging(): Paging {
   const hash = useHash()
   const { name: page, part, query } = useRoute()
-  const cursor = query[name] ?? null
+  const cursor = query.cursor ?? null
   const trail = cursor === null ? [] : trails.get(hash)
-  const addressOf = (next: string): string => hrefOf(page, part, { ...query, [name]: next })
+  const addressOf = (next: string): string => hrefOf(page, part, { ...query, cursor: next })
   return {
     cursor,
     number: trail === undefined ? undefined : trail.length + 1,
@@ -38,10 +37,19 @@ export function usePaging(name: string): Paging {
   }
 }
 
-export function Pager({ paging, nextCursor }: { paging: Paging; nextCursor: string | null }): JSX.Element {
+interface PagerProps {
+  readonly paging: Paging
+  readonly nextCursor: string | null
+  /** How many entries the list has, with its filters. */
+  readonly total: string
+}
+
+/** Moves through a list. Nothing for a list of one page. */
+export function Pager({ paging, nextCursor, total }: PagerProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
   const { number } = paging
+  if (nextCursor === null && paging.cursor === null) return <p class="quiet small">{total}</p>
   return (
     <nav class="pager" aria-label={words.pages}>
       {number === undefined ? (
@@ -54,6 +62,7 @@ export function Pager({ paging, nextCursor }: { paging: Paging; nextCursor: stri
         </button>
       )}
       {number !== undefined && <span aria-live="polite">{words.page(formats.number(number))}</span>}
+      <span class="quiet small">{total}</span>
       <button
         type="button"
         disabled={nextCursor === null}

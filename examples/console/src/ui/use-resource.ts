@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
+import { useInterval } from './hooks.ts'
 
 /** A loaded value. During a reload the previous value stays. */
 export interface Resource<T> {
@@ -15,8 +16,9 @@ export interface Resource<T> {
  * Loads on first use, and again when a key changes.
  *
  * @param load its result is ignored if a key has changed meanwhile
+ * @param everyMs loads again, while the page is visible, this long after each answer at the earliest. 0: never.
  */
-export function useResource<T>(load: () => Promise<T>, keys: readonly unknown[]): Resource<T> {
+export function useResource<T>(load: () => Promise<T>, keys: readonly unknown[], everyMs = 0): Resource<T> {
   const [state, setState] = useState<Pick<Resource<T>, 'data' | 'error' | 'isLoading'>>({
     data: undefined,
     error: undefined,
@@ -41,6 +43,11 @@ export function useResource<T>(load: () => Promise<T>, keys: readonly unknown[])
     asked.current += 1
     setState({ data, error: undefined, isLoading: false })
   }, [])
+
+  // A slow answer isn't given up for the next one.
+  useInterval(() => {
+    if (!state.isLoading) void reload()
+  }, everyMs)
 
   useEffect(() => {
     void reload()

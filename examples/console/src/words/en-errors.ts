@@ -1,5 +1,4 @@
 import type { Move } from '../api/api.ts'
-import type { RangeName } from '../pages/errors/ranges.ts'
 
 /** What a review did to the factor, and why. */
 export interface Verdicts {
@@ -10,15 +9,15 @@ export interface Verdicts {
 
 export const failures = {
   title: 'Errors',
-  about: (minutes: string) =>
-    `How requests ended, in steps of ${minutes} minutes, and how the adaptive factor reacted.`,
+  about: 'How requests ended, which operations failed, and how the adaptive factor reacted.',
   range: 'Range',
-  ranges: { '24h': '24 h', '7d': '7 d' } satisfies Record<RangeName, string>,
+  week: 'The last 7 days',
   axisShare: '↑ Share of requests that failed',
   axisFactor: 'Adaptive factor ↑',
   axisTime: (zone: string) => `Time in ${zone} →`,
   chart: 'Share of requests that failed, and the adaptive factor',
   chartKeys: 'Use the arrow keys to move between steps.',
+  zoomKeys: 'Press Enter to see the day of a step.',
   codeZero: 'No response (httpStatus 0)',
   otherServer: 'Other server errors (500 and above)',
   business: 'Business failures (returnCode isn’t 1)',
@@ -27,24 +26,23 @@ export const failures = {
   client: 'Client errors',
   rate: 'Failure rate',
   share: (count: string, share: string) => `${count} (${share})`,
-  totals: { '24h': 'The last 24 hours', '7d': 'The last 7 days' } satisfies Record<RangeName, string>,
   from: 'From',
   step: (from: string, to: string) => `${from} – ${to}`,
   none: 'No requests in this range.',
-  asTable: 'Show the chart as a table',
-  tableAbout: (rows: string) => `${rows} steps, newest first`,
-  onlyFailed: 'Show only steps with failures',
+  asTable: 'Show the failures as a table',
   noFailed: 'No steps with failures.',
-  utc: (zone: string) => `Times are in ${zone}.`,
+  byOperation: 'Server errors by operation',
+  operation: 'Operation',
+  status: 'Status',
+  count: 'Errors',
+  last: 'Last',
+  noErrors: 'No server errors in this range.',
   moves: 'Moves of the adaptive factor',
   movesAbout: 'Latest moves, newest first.',
   noMoves: 'The factor hasn’t moved yet.',
   now: 'Factor now',
   active: 'Adaptive mode is on. The gateway reviews the factor every minute.',
   failed: (level: string, at: string) => `Errors began at ${level}. It is tried again at ${at} or later.`,
-  failedAbout:
-    'Errors began when the factor reached this level, so it went back below. Before it rises there again, the level is tried for some minutes. Each failure doubles the wait, from 4 hours up to 16.',
-  failedTitle: 'Failed level',
   inactive: (mode: string) => `The mode is ${mode}. The factor has no effect and doesn’t move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',

@@ -4,7 +4,6 @@ import type { Mode } from '../limits.ts'
 export const settings = {
   title: 'Limits',
   about: 'These limits apply to everyone without limits of their own. They take effect when you save.',
-  version: (version: string) => `Version ${version}`,
   showCustom: 'Show custom values',
   mode: 'Mode',
   modeAbout: {
@@ -19,15 +18,16 @@ export const settings = {
   noValues: 'No values yet. Fill them in below.',
   inForce: 'in effect',
   limits: 'Base values and resulting limits',
-  limitsAbout:
-    'Enter tokens on the left. On the right you see the limit in each mode. 0 blocks. To turn off custom values, leave all of them empty.',
+  limitsAbout: 'Enter tokens. On the right you see the limits now and after saving. 0 blocks.',
   base: 'Base',
   custom: 'Custom',
   baseValue: 'Base value',
   customValue: 'Custom value',
-  effective: 'Limit in mode',
-  window: 'Window',
+  today: 'Now',
+  afterSaving: 'After saving',
   now: (limit: string) => `now ${limit}`,
+  blocks: 'blocks everybody',
+  window: 'Window',
   copyBase: 'Copy base values to custom values',
   clearCustom: 'Clear custom values',
   site: 'Site-wide layer',
@@ -36,11 +36,6 @@ export const settings = {
   multiplier: 'Multiplier of the site-wide limits',
   multiplierAbout: 'From 0.25 to 4, with at most two decimals. Applies in every mode.',
   off: 'off',
-  question: {
-    title: 'Save these changes?',
-    about: 'They apply immediately to everyone without limits of their own.',
-    blocks: 'blocks everybody',
-  },
   prices: 'Prices',
   pricesAbout: 'Tokens per request. Leave empty for the default.',
   operation: 'Operation',
@@ -54,6 +49,7 @@ export const settings = {
     customMissing: 'Fill in all custom values or none. Custom mode needs all of them.',
     override: 'Enter a whole number from 0 to 100,000,000,000, or leave empty for the default.',
     name: 'Enter 1 to 64 characters.',
+    credits: 'Enter a whole number from 0 to 1,000,000,000.',
     qq: 'Enter a whole number from 10000 to 999999999999, or leave empty.',
   } satisfies Record<FaultCode, string>,
 }

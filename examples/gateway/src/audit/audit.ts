@@ -38,7 +38,7 @@ const AUDIT_ACTIONS = [
   'chart-key.revoke',
 ] as const
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** Who acts: a user's id, or `command line`, which no user's id can be. */
 export type Doer = string

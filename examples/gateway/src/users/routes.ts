@@ -92,7 +92,7 @@ const listedUser = userAnswer.extend({
 })
 
 /** A user's limit, for example `personal-read-1h`. */
-export type LimitUse = NonNullable<z.output<typeof listedUser>['tightest']>
+type LimitUse = NonNullable<z.output<typeof listedUser>['tightest']>
 
 /** Routes for administrators to manage users. */
 export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {

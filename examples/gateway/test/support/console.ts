@@ -137,15 +137,26 @@ export async function chooseIn(page: Page, label: string, value: string): Promis
   await page.getByLabel(label).selectOption(value)
 }
 
-/** Saves everyone's limits after the summary of changes, and waits until it is done. */
-export async function saveLimits(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByText('Saved.', { exact: true }).waitFor()
-}
-
 /** Saves, and waits until it is done. */
 export async function save(form: Page | Locator): Promise<void> {
   await form.getByRole('button', { name: 'Save', exact: true }).click()
   await form.getByText('Saved.', { exact: true }).waitFor()
+}
+
+/** Agrees to changes that others notice, and waits until they are saved. */
+export async function confirmedSave(page: Page, form: Page | Locator = page): Promise<void> {
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
+  const question = page.getByRole('dialog', { name: 'Save these changes?' })
+  await question.getByRole('button', { name: 'Save', exact: true }).click()
+  await form.getByText('Saved.', { exact: true }).waitFor()
+}
+
+/** The list of users' search. The header has one as well. */
+export function searchIn(page: Page): Locator {
+  return page.locator('main').getByRole('searchbox')
+}
+
+/** What the save bar says that saving would change. */
+export function changesIn(form: Page | Locator): Promise<string[]> {
+  return form.locator('.save-bar .scroll li').allTextContents()
 }

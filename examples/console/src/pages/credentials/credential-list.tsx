@@ -1,127 +1,157 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Credential, CredentialKind, Issued } from '../../api/api.ts'
+import type { Credential, CredentialKind, Credentials, Issued } from '../../api/api.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
-import { plain, Text } from '../../ui/text.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useDraft } from '../../ui/use-draft.ts'
 import { useResource } from '../../ui/use-resource.ts'
-import { When } from '../../ui/when.tsx'
 import { useWords } from '../../words/words.ts'
+import { CredentialRows, DEMO, nameOf } from './credential-rows.tsx'
 import { IssuedCredential } from './issued-credential.tsx'
 
-/** Reserved for the demo's own credentials. */
-const DEMO = 'demo'
-
-/** The API of one kind of credential. Pass the same object until it changes, because the list reloads with it. */
-interface Credentials {
-  list(): Promise<Credential[]>
-  issue(name: string): Promise<Issued>
-  revoke(id: string): Promise<void>
-}
+/** How long a rotated credential stays valid, in seconds: choices, and the first one. */
+const GRACES = [0, 3_600, 86_400, 604_800] as const
+const USUAL_GRACE = 86_400
 
 interface ListProps {
   readonly kind: CredentialKind | 'tokens'
+  /** Pass the same object until it changes, because the list reloads with it. */
   readonly of: Credentials
   readonly isNameOptional?: boolean
   /** The list's page. */
   readonly href: string
 }
 
+interface Asking {
+  readonly what: 'rotate' | 'revoke'
+  readonly credential: Credential
+}
+
 export function CredentialList({ kind, of, isNameOptional = false, href }: ListProps): JSX.Element {
   const { credentials: words } = useWords()
   const list = useResource(() => of.list(), [of])
-  const [name, setName] = useDraft(href, kind, '', (text) => text !== '')
   const [issued, setIssued] = useState<Issued>()
-  const [revoking, setRevoking] = useState<Credential>()
-  const { isBusy, error, run } = useAction()
-  const isGood = /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name) && name !== DEMO
-
-  const issue = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    await run(async () => {
-      setIssued(await of.issue(name))
-      setName('')
-      list.reload()
-    })
+  const [asking, setAsking] = useState<Asking>()
+  const use = (next: Issued): void => {
+    setIssued(next)
+    list.reload()
   }
-
   return (
     <section aria-labelledby={kind}>
       <h2 id={kind}>{words[kind].title}</h2>
       <p class="quiet small">{words[kind].about}</p>
-      <form onSubmit={(event) => void issue(event)} autocomplete="off">
-        <Field label={words[kind].name} fault={name === '' || isGood ? undefined : words.nameFault}>
-          {(props) => (
-            <input
-              {...props}
-              autocomplete="off"
-              maxLength={64}
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <p class="buttons">
-          <button type="submit" class="primary" disabled={isBusy || !(isGood || (isNameOptional && name === ''))}>
-            {words[kind].issue}
-          </button>
-        </p>
-      </form>
-      <ErrorNotice error={error} />
       {issued !== undefined && <IssuedCredential token={issued.token} onDone={() => setIssued(undefined)} />}
       <Loaded resource={list} lines={4}>
         {(items) =>
-          items.length === 0 ? <p class="empty">{words[kind].empty}</p> : <Rows items={items} onRevoke={setRevoking} />
+          items.length === 0 ? (
+            <p class="empty">{words[kind].empty}</p>
+          ) : (
+            <CredentialRows items={items} onAsk={(what, credential) => setAsking({ what, credential })} />
+          )
         }
       </Loaded>
-      {revoking !== undefined && (
+      <IssueForm
+        kind={kind}
+        href={href}
+        isNameOptional={isNameOptional}
+        issue={async (name) => use(await of.issue(name))}
+      />
+      {asking?.what === 'rotate' && (
+        <RotateDialog
+          name={nameOf(asking.credential)}
+          rotate={async (grace) => use(await of.rotate(asking.credential.id, grace))}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+      {asking?.what === 'revoke' && (
         <Confirm
           title={words.revokeTitle}
-          about={words.revokeAbout(revoking.name === '' ? revoking.id : plain(revoking.name))}
+          about={words.revokeAbout(nameOf(asking.credential))}
           yes={words.revoke}
           act={async () => {
-            await of.revoke(revoking.id)
-            if (issued?.id === revoking.id) setIssued(undefined)
+            await of.revoke(asking.credential.id)
+            if (issued?.id === asking.credential.id) setIssued(undefined)
             list.reload()
           }}
-          onClose={() => setRevoking(undefined)}
+          onClose={() => setAsking(undefined)}
         />
       )}
     </section>
   )
 }
 
-interface RowsProps {
-  readonly items: readonly Credential[]
-  onRevoke(credential: Credential): void
+interface IssueProps extends Pick<ListProps, 'kind' | 'href'> {
+  readonly isNameOptional: boolean
+  issue(name: string): Promise<void>
 }
 
-function Rows({ items, onRevoke }: RowsProps): JSX.Element {
-  const words = useWords()
+function IssueForm({ kind, href, isNameOptional, issue }: IssueProps): JSX.Element {
+  const { credentials: words } = useWords()
+  const [name, setName] = useDraft(href, kind, '', (text) => text !== '')
+  const { isBusy, error, run } = useAction()
+  const isGood = /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name) && name !== DEMO
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    await run(async () => {
+      await issue(name)
+      setName('')
+    })
+  }
   return (
-    <ul class="credentials">
-      {items.map((each) => (
-        <li key={each.id}>
-          <span class="grow">
-            {each.name === '' ? <span class="quiet">{words.credentials.unnamed}</span> : <Text>{each.name}</Text>}
-            <span class="quiet small">
-              <When at={each.createdAt} /> · <code>{each.id}</code>
-            </span>
-          </span>
-          <button
-            type="button"
-            class="danger"
-            aria-label={words.credentials.revokeOf(each.name === '' ? each.id : plain(each.name))}
-            onClick={() => onRevoke(each)}
-          >
-            {words.credentials.revoke}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <form onSubmit={(event) => void submit(event)} autocomplete="off">
+      <Field label={words[kind].name} fault={name === '' || isGood ? undefined : words.nameFault}>
+        {(props) => (
+          <input
+            {...props}
+            autocomplete="off"
+            maxLength={64}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <ErrorNotice error={error} />
+      <p class="buttons">
+        <button type="submit" disabled={isBusy || !(isGood || (isNameOptional && name === ''))}>
+          {words[kind].issue}
+        </button>
+      </p>
+    </form>
+  )
+}
+
+interface RotateProps {
+  readonly name: string
+  rotate(graceSeconds: number): Promise<void>
+  onClose(): void
+}
+
+function RotateDialog({ name, rotate, onClose }: RotateProps): JSX.Element {
+  const { credentials: words } = useWords()
+  const [grace, setGrace] = useState<number>(USUAL_GRACE)
+  return (
+    <Confirm
+      title={words.rotateTitle(name)}
+      about={words.rotateAbout}
+      yes={words.rotateSubmit}
+      isHarmless
+      act={() => rotate(grace)}
+      onClose={onClose}
+    >
+      <Field label={words.grace}>
+        {(props) => (
+          <select {...props} value={grace} onChange={(event) => setGrace(Number(event.currentTarget.value))}>
+            {GRACES.map((each) => (
+              <option key={each} value={each}>
+                {words.graces[each]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </Confirm>
   )
 }

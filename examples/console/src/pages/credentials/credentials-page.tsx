@@ -22,13 +22,6 @@ export function CredentialsPage(): JSX.Element {
 
 function OfService({ kind }: { kind: CredentialKind }): JSX.Element {
   const api = useApi()
-  const credentials = useMemo(
-    () => ({
-      list: () => api.credentials(kind),
-      issue: (name: string) => api.issueCredential(kind, name),
-      revoke: (id: string) => api.revokeCredential(kind, id),
-    }),
-    [api, kind],
-  )
+  const credentials = useMemo(() => api.credentialsOf(kind), [api, kind])
   return <CredentialList kind={kind} of={credentials} href={hrefOf('credentials')} />
 }

@@ -1,84 +1,52 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Failures } from '../../api/api.ts'
-import { Switch } from '../../ui/choice.tsx'
-import { Scroll } from '../../ui/scroll.tsx'
+import type { Bucket } from '../../api/api.ts'
+import type { LinePoint } from '../../ui/chart-options.ts'
+import { Table } from '../../ui/table.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
-import { type FactorStep, factorAt } from './readout.tsx'
+import { factorAt } from './factor.ts'
 
-/** The chart as a table, for screen readers and exact numbers. Its rows are made when it's opened. */
-export function BucketTable({ failures, steps }: { failures: Failures; steps: readonly FactorStep[] }): JSX.Element {
+interface BucketTableProps {
+  readonly buckets: readonly Bucket[]
+  readonly line: readonly LinePoint[]
+  /** The length of a step. */
+  readonly minutes: number
+}
+
+/** The chart's steps with failures as a table, for screen readers and exact numbers. Its rows are made when it's opened. */
+export function BucketTable({ buckets, line, minutes }: BucketTableProps): JSX.Element {
   const { failures: words } = useWords()
-  const formats = useFormats()
+  const { number, percent, dateTime, factor } = useFormats()
   const [isOpen, setOpen] = useState(false)
-  const [onlyFailed, setOnlyFailed] = useState(true)
+  const counted = (name: string, count: (bucket: Bucket) => number) => {
+    return { name, isNumber: true, cell: (bucket: Bucket) => number(count(bucket)) }
+  }
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.asTable}</summary>
       {isOpen && (
-        <>
-          <Switch label={words.onlyFailed} isOn={onlyFailed} onChange={setOnlyFailed} />
-          <p class="quiet small">{words.utc(formats.zoneAt(failures.until))}</p>
-          <Rows failures={failures} steps={steps} onlyFailed={onlyFailed} />
-        </>
+        <Table
+          label={words.asTable}
+          isTall
+          items={buckets.filter(({ failureRate }) => failureRate > 0).reverse()}
+          keyOf={({ ts }) => ts}
+          empty={words.noFailed}
+          columns={[
+            { name: words.from, cell: ({ ts }) => dateTime(ts) },
+            counted(words.calls, ({ calls }) => calls),
+            { name: words.rate, isNumber: true, cell: ({ failureRate }) => percent(failureRate) },
+            counted(words.codeZero, ({ codeZero }) => codeZero),
+            counted(words.otherServer, ({ serverError, codeZero }) => serverError - codeZero),
+            counted(words.business, ({ businessFail }) => businessFail),
+            counted(words.client, ({ clientError }) => clientError),
+            {
+              name: words.factor,
+              isNumber: true,
+              cell: ({ bucketUnix }) => factor(factorAt(line, bucketUnix + minutes * 60) ?? 1),
+            },
+          ]}
+        />
       )}
     </details>
-  )
-}
-
-interface RowsProps {
-  readonly failures: Failures
-  readonly steps: readonly FactorStep[]
-  readonly onlyFailed: boolean
-}
-
-function Rows({ failures: { series, bucketMinutes }, steps, onlyFailed }: RowsProps): JSX.Element {
-  const { failures: words } = useWords()
-  const formats = useFormats()
-  const rows = series.filter(({ failureRate }) => !onlyFailed || failureRate > 0).reverse()
-  if (rows.length === 0) return <p class="empty">{words.noFailed}</p>
-  return (
-    <Scroll label={words.asTable} isTall>
-      <table class="buckets">
-        <caption>{words.tableAbout(formats.number(rows.length))}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{words.from}</th>
-            {[
-              words.calls,
-              words.rate,
-              words.codeZero,
-              words.otherServer,
-              words.business,
-              words.client,
-              words.factor,
-            ].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ ts, bucketUnix, calls, failureRate, codeZero, serverError, businessFail, clientError }) => {
-            const factor = factorAt(steps, bucketUnix + bucketMinutes * 60)
-            return (
-              <tr key={ts}>
-                <th scope="row" class="no-wrap">
-                  {formats.dateTime(ts)}
-                </th>
-                <td class="number">{formats.number(calls)}</td>
-                <td class="number">{formats.percent(failureRate)}</td>
-                <td class="number">{formats.number(codeZero)}</td>
-                <td class="number">{formats.number(serverError - codeZero)}</td>
-                <td class="number">{formats.number(businessFail)}</td>
-                <td class="number">{formats.number(clientError)}</td>
-                <td class="number">{factor === undefined ? '–' : formats.factor(factor)}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }

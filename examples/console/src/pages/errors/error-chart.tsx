@@ -1,68 +1,98 @@
 import type { JSX } from 'preact'
-import { useCallback, useMemo } from 'preact/hooks'
-import type uPlot from 'uplot'
-import type { Failures } from '../../api/api.ts'
-import { type ReadColour, TimeChart } from '../../ui/time-chart.tsx'
+import type { Bucket } from '../../api/api.ts'
+import { BarChart } from '../../ui/bar-chart.tsx'
+import type { LinePoint } from '../../ui/chart-options.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { chartOptions } from './chart-options.ts'
-import type { FactorStep } from './readout.tsx'
-import { Legend, Readout, Totals } from './readout.tsx'
+import { factorAt } from './factor.ts'
+import { type Counts, type Range, shareOf, sumOf } from './range.ts'
 
 const HEIGHT = 300
+/** The share scale reaches at least this far, so that a single failure doesn't fill the chart. */
+const LEAST_TOP = 0.1
 
-interface ChartProps {
-  readonly failures: Failures
-  readonly steps: readonly FactorStep[]
-  /** The title of the totals. */
-  readonly title: string
+/** Shares of all requests. */
+const BARS = {
+  '--client-error': (bucket: Bucket) => shareOf(bucket.businessFail + bucket.serverError, bucket),
+  '--server-error': (bucket: Bucket) => shareOf(bucket.serverError, bucket),
+  '--code-zero': (bucket: Bucket) => shareOf(bucket.codeZero, bucket),
 }
 
-export function ErrorChart({ failures, steps, title }: ChartProps): JSX.Element {
-  const words = useWords()
+interface ChartProps {
+  readonly range: Range
+  readonly buckets: readonly Bucket[]
+  readonly line: readonly LinePoint[]
+  /** Shows a shorter range around an instant, epoch milliseconds. */
+  readonly onZoom: ((at: number) => void) | undefined
+}
+
+export function ErrorChart({ range, buckets, line, onZoom }: ChartProps): JSX.Element {
+  const { failures: words } = useWords()
   const formats = useFormats()
-  const { bucketMinutes } = failures
-  const data = useMemo(() => dataOf(failures), [failures])
-  const optionsOf = useCallback(
-    (width: number, height: number, colour: ReadColour) =>
-      chartOptions(width, height, colour, { formats, steps, stepSeconds: bucketMinutes * 60 }),
-    [formats, steps, bucketMinutes],
-  )
+  const seconds = range.bucketMinutes * 60
   return (
     <figure class="chart">
-      <Legend />
-      <p class="axes small" aria-hidden="true">
-        <span>{words.failures.axisShare}</span>
-        <span class="of-factor">{words.failures.axisFactor}</span>
-      </p>
-      <TimeChart
-        label={`${words.failures.chart}. ${words.failures.chartKeys}`}
+      <ul class="legend" aria-hidden="true">
+        <li class="ending codeZero">{words.codeZero}</li>
+        <li class="ending serverError">{words.otherServer}</li>
+        <li class="ending clientError">{words.business}</li>
+        <li class="ending factor">{words.factor}</li>
+      </ul>
+      <BarChart
+        label={`${words.chart}. ${words.chartKeys}${onZoom === undefined ? '' : ` ${words.zoomKeys}`}`}
         height={HEIGHT}
-        data={data}
-        optionsOf={optionsOf}
-        valueText={(index) => valueText(failures, index, formats)}
-        readout={(index) => <Readout failures={failures} steps={steps} index={index} />}
+        items={buckets}
+        startOf={({ bucketUnix }) => bucketUnix}
+        stepSeconds={seconds}
+        bars={BARS}
+        least={LEAST_TOP}
+        axis={words.axisShare}
+        axisText={formats.percent}
+        factor={line}
+        valueText={({ ts, failureRate }) => `${formats.dateTime(ts)}: ${formats.percent(failureRate)}`}
+        onChoose={onZoom && (({ bucketUnix }) => onZoom(bucketUnix * 1_000))}
+        readout={(bucket) => (
+          <>
+            <strong>
+              {words.step(formats.dateTime(bucket.ts), formats.time((bucket.bucketUnix + seconds) * 1_000))}
+            </strong>
+            <Numbers counts={bucket} factor={factorAt(line, bucket.bucketUnix + seconds)} />
+          </>
+        )}
       />
-      <p class="axes small">
-        <span class="of-time">{words.failures.axisTime(formats.zoneAt(failures.until))}</span>
-      </p>
-      <Totals failures={failures} steps={steps} title={title} />
+      <figcaption class="totals">
+        <strong>{range.day === '' ? words.week : formats.date(range.since)}</strong>
+        <Numbers counts={sumOf(buckets)} factor={factorAt(line, range.until / 1_000)} />
+      </figcaption>
     </figure>
   )
 }
 
-/** Stacked shares of all requests. Each series includes those painted over it. */
-function dataOf({ series }: Failures): uPlot.AlignedData {
-  const share = (count: number, calls: number): number => (calls === 0 ? 0 : count / calls)
-  return [
-    series.map(({ bucketUnix }) => bucketUnix),
-    series.map(({ businessFail, serverError, calls }) => share(businessFail + serverError, calls)),
-    series.map(({ serverError, calls }) => share(serverError, calls)),
-    series.map(({ codeZero, calls }) => share(codeZero, calls)),
-    series.map(() => null),
-  ]
+interface NumbersProps {
+  readonly counts: Counts
+  readonly factor: number | undefined
 }
 
-function valueText({ series }: Failures, index: number, formats: ReturnType<typeof useFormats>): string {
-  const bucket = series[index]
-  return bucket === undefined ? '' : `${formats.dateTime(bucket.ts)}: ${formats.percent(bucket.failureRate)}`
+function Numbers({ counts, factor }: NumbersProps): JSX.Element {
+  const { failures: words } = useWords()
+  const formats = useFormats()
+  const share = (count: number): string => words.share(formats.number(count), formats.percent(shareOf(count, counts)))
+  const { calls, codeZero, serverError, businessFail } = counts
+  const items = [
+    [words.calls, formats.number(calls)],
+    [words.rate, formats.percent(shareOf(businessFail + serverError, counts))],
+    [words.codeZero, share(codeZero)],
+    [words.otherServer, share(serverError - codeZero)],
+    [words.business, share(businessFail)],
+    [words.factor, factor === undefined ? '–' : `×${formats.factor(factor)}`],
+  ]
+  return (
+    <dl>
+      {items.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }

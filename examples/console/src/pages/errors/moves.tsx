@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Adaptive, Move } from '../../api/api.ts'
-import { Scroll } from '../../ui/scroll.tsx'
+import { Scroll } from '../../ui/table.tsx'
 import type { Words } from '../../words/en.ts'
 import type { Formats } from '../../words/formats.ts'
 import { useFormats, useWords } from '../../words/words.ts'
@@ -14,6 +14,7 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
       <h2 id="now">{words.failures.now}</h2>
       <p class="large">×{formats.factor(factor)}</p>
       <p>{isActive ? words.failures.active : words.failures.inactive(words.modes[mode])}</p>
+      {preview.failed !== null && <p>{failedText(preview.failed, words, formats)}</p>}
       <dl class="reasons">
         {lastTick !== null && (
           <>
@@ -41,7 +42,7 @@ export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
       ) : (
         <>
           <p class="quiet small">{words.failures.movesAbout}</p>
-          <Scroll label={words.failures.moves} isTall>
+          <Scroll label={words.failures.moves} size="tall">
             <ul class="entries moves">
               {moves.map((move) => (
                 <li key={move.at}>
@@ -68,9 +69,10 @@ export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
 function reasonText(
   { code, from, to, counts, bounds, failed }: Move,
   words: Words,
-  { number, percent, factor, dateTime }: Formats,
+  formats: Formats,
   verdicts = words.verdicts,
 ): string {
+  const { number, percent, factor } = formats
   const because = words.reasons[code]
   const moved = to < from ? verdicts.lowered : verdicts.raised
   const verdict = from === to ? verdicts.stays(factor(to), because) : moved(factor(from), factor(to), because)
@@ -83,5 +85,14 @@ function reasonText(
     number(counts.recentCalls),
   )
   if (failed === null) return words.sentences(verdict, reason)
-  return words.sentences(verdict, words.failures.failed(factor(failed.level), dateTime(failed.retryAt)), reason)
+  return words.sentences(verdict, failedText(failed, words, formats), reason)
+}
+
+/** The level that adaptive mode stays below, because errors began there. */
+function failedText(
+  { level, retryAt }: NonNullable<Move['failed']>,
+  words: Words,
+  { factor, dateTime }: Formats,
+): string {
+  return words.failures.failed(factor(level), dateTime(retryAt))
 }

@@ -1,23 +1,22 @@
 import type { JSX } from 'preact'
-import { useCallback, useId, useMemo } from 'preact/hooks'
-import type uPlot from 'uplot'
+import { useId } from 'preact/hooks'
 import type { Overview, RequestHistory } from '../../api/api.ts'
 import { goTo, hrefOf, useRoute } from '../../route.ts'
 import { useApi } from '../../session.ts'
-import { plainAxis, timeAxis, timeScale } from '../../ui/chart-axes.ts'
+import { BarChart } from '../../ui/bar-chart.tsx'
 import { Choice } from '../../ui/choice.tsx'
-import { useInterval } from '../../ui/hooks.ts'
 import { Loaded } from '../../ui/loaded.tsx'
-import { bars, type ReadColour, TimeChart } from '../../ui/time-chart.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { ProcessMark } from './cards.tsx'
-import { ENDING_COLOURS, ENDINGS, EndingList } from './endings.tsx'
+import { ENDING_COLOURS, ENDINGS, EndingList, type Endings } from './endings.tsx'
 import { useOverviewWords } from './words.ts'
 
 type Steps = RequestHistory['series']
 
 const HEIGHT = 260
+/** A few requests don't fill the chart. */
+const LEAST_TOP = 4
 /** Seconds per step in each range. */
 const RANGES = { '1m': 1, '1h': 60, '24h': 600, '7d': 3_600 } as const
 type RangeName = keyof typeof RANGES
@@ -54,8 +53,7 @@ export function Traffic({ of }: { of: Overview }): JSX.Element {
 
 function History({ range }: { range: '24h' | '7d' }): JSX.Element {
   const api = useApi()
-  const history = useResource(() => api.requestHistory(range), [api, range])
-  useInterval(history.reload, REFRESH_MS)
+  const history = useResource(() => api.requestHistory(range), [api, range], REFRESH_MS)
   return (
     <Loaded resource={history} lines={10}>
       {({ series }) => <Chart steps={series} stepSeconds={RANGES[range]} />}
@@ -72,32 +70,6 @@ function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
   const words = useWords()
   const overview = useOverviewWords()
   const formats = useFormats()
-  const data = useMemo(() => dataOf(steps, stepSeconds), [steps, stepSeconds])
-  const optionsOf = useCallback(
-    (width: number, height: number, colour: ReadColour): uPlot.Options => ({
-      width,
-      height,
-      legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-      scales: {
-        x: timeScale(stepSeconds),
-        // Keeps a few requests from filling the chart.
-        count: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] },
-      },
-      axes: [
-        timeAxis(colour, formats),
-        {
-          ...plainAxis(colour),
-          scale: 'count',
-          size: 56,
-          values: (_chart, splits) => splits.map((each) => formats.number(each)),
-        },
-      ],
-      // Paints the tallest series first.
-      series: [{}, ...ENDINGS.toReversed().map((ending) => bars(colour(ENDING_COLOURS[ending]), 'count'))],
-    }),
-    [formats, stepSeconds],
-  )
   const textOf = ({ ts }: Steps[number]): string =>
     stepSeconds < 60
       ? formats.timeOfDay(ts)
@@ -105,32 +77,24 @@ function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
   return (
     <figure class="chart">
       <EndingList steps={steps} />
-      <p class="axes small" aria-hidden="true">
-        <span>{stepSeconds < 60 ? overview.axisSeconds : overview.axisCount}</span>
-      </p>
-      <TimeChart
+      <BarChart
         label={`${overview.chart}. ${words.failures.chartKeys}`}
         height={HEIGHT}
-        data={data}
-        optionsOf={optionsOf}
-        valueText={(index) => {
-          const step = steps[index]
-          return step === undefined ? '' : `${textOf(step)}: ${overview.ofStep(formats.number(step.calls))}`
-        }}
-        readout={(index) => {
-          const step = steps[index]
-          if (step === undefined) return null
-          return (
-            <>
-              <strong>{textOf(step)}</strong>
-              <EndingList steps={[step]} />
-            </>
-          )
-        }}
+        items={steps}
+        startOf={({ ts }) => Date.parse(ts) / 1_000}
+        stepSeconds={stepSeconds}
+        bars={barsFor(stepSeconds)}
+        least={LEAST_TOP}
+        axis={stepSeconds < 60 ? overview.axisSeconds : overview.axisCount}
+        axisText={formats.number}
+        valueText={(step) => `${textOf(step)}: ${overview.ofStep(formats.number(step.calls))}`}
+        readout={(step) => (
+          <>
+            <strong>{textOf(step)}</strong>
+            <EndingList steps={[step]} />
+          </>
+        )}
       />
-      <p class="axes small">
-        <span class="of-time">{words.failures.axisTime(formats.zoneAt(steps.at(-1)?.ts ?? 0))}</span>
-      </p>
     </figure>
   )
 }
@@ -144,14 +108,12 @@ function secondsOf({ at, requests: { seconds } }: Overview): Steps {
   }))
 }
 
-/**
- * Stacked rates: requests per minute, or per second for steps below a minute. Each series includes those painted over
- * it.
- */
-function dataOf(steps: Steps, stepSeconds: number): uPlot.AlignedData {
+/** Requests per minute, or per second for steps below a minute. Each ending includes those painted over it. */
+function barsFor(stepSeconds: number): Readonly<Record<string, (step: Endings) => number>> {
   const units = Math.max(1, stepSeconds / 60)
-  const stacked = ENDINGS.map((_ending, top) =>
-    steps.map((step) => ENDINGS.slice(0, top + 1).reduce((sum, each) => sum + step[each], 0) / units),
-  )
-  return [steps.map(({ ts }) => Date.parse(ts) / 1_000), ...stacked.toReversed()]
+  const bars = ENDINGS.map((ending, top) => {
+    const upTo = ENDINGS.slice(0, top + 1)
+    return [ENDING_COLOURS[ending], (step: Endings) => upTo.reduce((sum, each) => sum + step[each], 0) / units] as const
+  })
+  return Object.fromEntries(bars.reverse())
 }

@@ -1,6 +1,6 @@
 import { type FaultCode, type Fields, multiplierOf, type Read, tokensOf, wholeNumber } from '../../form/form.ts'
 import { type Category, CELLS, type Layer, OPERATIONS, pathOf, type Settings, type Table } from '../../limits.ts'
-import { modeOf } from './setting-name.ts'
+import { modeOf } from './setting-texts.ts'
 
 type TableName = 'base' | 'custom'
 

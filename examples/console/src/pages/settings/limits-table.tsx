@@ -1,14 +1,15 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { EditorValue } from '../../form/editor-field.tsx'
 import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
+import { EditorValue } from '../../form/fields.tsx'
+import type { Fields } from '../../form/form.ts'
 import type { Editor } from '../../form/use-editor.ts'
-import { CATEGORIES, CELLS, type Cell, LAYERS, MODES, type Mode, pathOf } from '../../limits.ts'
+import { CATEGORIES, CELLS, type Cell, LAYERS, pathOf } from '../../limits.ts'
 import { useNarrow } from '../../ui/hooks.ts'
-import { Scroll } from '../../ui/scroll.tsx'
+import { Scroll } from '../../ui/table.tsx'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { settingName } from './setting-name.ts'
+import { modeOf, useSettingTexts } from './setting-texts.ts'
 
 export interface PartProps {
   readonly editor: Editor
@@ -16,19 +17,18 @@ export interface PartProps {
   readonly factor: number
 }
 
-/** The base and custom values next to the limits that each mode makes of them. */
+type TableName = 'base' | 'custom'
+
+/** The base and custom values next to the limits in effect now, and after saving. */
 export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
-  const words = useWords()
-  const { settings } = words
+  const { settings } = useWords()
   const names = useNames()
-  const isNarrow = useNarrow()
   const [isOpen, setOpen] = useState(false)
+  // A phone has room for the limit after saving only. The summary of changes has the other.
+  const isNarrow = useNarrow()
   const { draft } = editor
   const isUsed = draft.mode === 'custom' || CELLS.some((cell) => (draft[pathOf('custom', cell)] ?? '') !== '')
-  const hasCustom = isOpen || isUsed
-  // A phone shows only the chosen mode's limit, next to the value.
-  const modes = MODES.filter((mode) => (isNarrow ? mode === draft.mode : mode !== 'custom' || hasCustom))
-  const tables = hasCustom ? (['base', 'custom'] as const) : (['base'] as const)
+  const tables: readonly TableName[] = isOpen || isUsed ? ['base', 'custom'] : ['base']
   const fill = (textOf: (cell: Cell) => string): void =>
     editor.setAll(Object.fromEntries(CELLS.map((cell) => [pathOf('custom', cell), textOf(cell)])))
   return (
@@ -39,38 +39,36 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
         <table class="limits">
           <thead>
             <tr>
-              <th rowSpan={2} scope="col" class="stick">
+              <th scope="col" class="stick">
                 {settings.window}
               </th>
               {tables.map((table) => (
-                <th key={table} rowSpan={2} scope="col">
+                <th key={table} scope="col">
                   {settings[table]}
                 </th>
               ))}
-              <th colSpan={modes.length} scope="colgroup" class="over">
-                {settings.effective}
-              </th>
-            </tr>
-            <tr>
-              {modes.map((mode) => (
-                <th key={mode} scope="col" class={draft.mode === mode ? 'number chosen' : 'number'}>
-                  {words.modes[mode]}
+              {!isNarrow && (
+                <th scope="col" class="number">
+                  {settings.today}
                 </th>
-              ))}
+              )}
+              <th scope="col" class="number">
+                {settings.afterSaving}
+              </th>
             </tr>
           </thead>
           {LAYERS.flatMap((layer) =>
             CATEGORIES.map((category) => (
               <tbody key={`${layer}.${category}`}>
                 <tr class="group">
-                  <th scope="rowgroup" colSpan={1 + tables.length + modes.length}>
+                  <th scope="rowgroup" colSpan={(isNarrow ? 2 : 3) + tables.length}>
                     <span class="stick">
                       {names.layer(layer)} · {names.category(category)}
                     </span>
                   </th>
                 </tr>
                 {CELLS.filter((cell) => cell.layer === layer && cell.category === category).map((cell) => (
-                  <Row key={cell.window} {...{ editor, factor, cell, modes, tables }} />
+                  <Row key={cell.window} {...{ editor, factor, cell, tables, isNarrow }} />
                 ))}
               </tbody>
             )),
@@ -86,7 +84,7 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
             {settings.clearCustom}
           </button>
         )}
-        {!hasCustom && (
+        {tables.length === 1 && (
           <button type="button" class="plain" onClick={() => setOpen(true)}>
             {settings.showCustom}
           </button>
@@ -96,27 +94,33 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   )
 }
 
-interface RowProps extends PartProps {
-  readonly cell: Cell
-  readonly modes: readonly Mode[]
-  readonly tables: readonly ('base' | 'custom')[]
+function Limit({ text: [text, now], kind = '' }: { text: readonly string[]; kind?: string }): JSX.Element {
+  return (
+    <td class={`number ${kind}`}>
+      {text}
+      {now !== undefined && <span class="quiet small block">{now}</span>}
+    </td>
+  )
 }
 
-function Row({ editor, factor, cell, modes, tables }: RowProps): JSX.Element {
+interface RowProps extends PartProps {
+  readonly isNarrow: boolean
+  readonly cell: Cell
+  readonly tables: readonly TableName[]
+}
+
+function Row({ editor, factor, cell, tables, isNarrow }: RowProps): JSX.Element {
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
-  const limitIn = (mode: Mode): JSX.Element | string => {
-    const limit = effectiveLimit(editor.draft, cell, mode, factor)
-    if (limit.kind === 'off') return <span class="quiet">{words.settings.off}</span>
-    if (limit.kind !== 'range') return limitText(limit, formats)
-    return (
-      <>
-        {limitText(limit, formats)}
-        <span class="quiet small now">{words.settings.now(formats.number(limit.now))}</span>
-      </>
-    )
+  const texts = useSettingTexts()
+  const limitIn = (fields: Fields): readonly string[] => {
+    const limit = effectiveLimit(fields, cell, modeOf(fields.mode ?? ''), factor)
+    if (limit.kind === 'off') return [words.settings.off]
+    const text = limitText(limit, formats)
+    return limit.kind === 'range' ? [text, words.settings.now(formats.number(limit.now))] : [text]
   }
+  const [today, after] = [limitIn(editor.stored?.fields ?? {}), limitIn(editor.draft)]
   return (
     <tr>
       <th scope="row" class="stick">
@@ -127,16 +131,13 @@ function Row({ editor, factor, cell, modes, tables }: RowProps): JSX.Element {
           <EditorValue
             editor={editor}
             path={pathOf(table, cell)}
-            label={settingName(words, names, pathOf(table, cell))}
+            label={texts.nameOf(pathOf(table, cell))}
             placeholder={table === 'custom' ? words.none : undefined}
           />
         </td>
       ))}
-      {modes.map((mode) => (
-        <td key={mode} class={editor.draft.mode === mode ? 'number chosen' : 'number'}>
-          {limitIn(mode)}
-        </td>
-      ))}
+      {!isNarrow && <Limit text={today} />}
+      <Limit text={after} kind={today.join() === after.join() ? 'quiet after' : 'chosen after'} />
     </tr>
   )
 }

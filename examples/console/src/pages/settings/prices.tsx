@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { EditorValue } from '../../form/editor-field.tsx'
+import { EditorValue } from '../../form/fields.tsx'
 import type { Editor } from '../../form/use-editor.ts'
 import { CATEGORIES, type Category, PRICES } from '../../limits.ts'
 import { useNames } from '../../words/names.ts'

@@ -1,27 +1,22 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { EditorField } from '../../form/editor-field.tsx'
 import { EditorForm } from '../../form/editor-form.tsx'
+import { EditorField, EditorSwitch } from '../../form/fields.tsx'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
 import type { Settings } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
-import { Switch } from '../../ui/choice.tsx'
 import { useResource } from '../../ui/use-resource.ts'
-import { useNames } from '../../words/names.ts'
-import { useTexts, useWords } from '../../words/words.ts'
-import { texts as historyTexts } from '../history/words.ts'
-import { ChangesDialog } from './changes-dialog.tsx'
+import { useWords } from '../../words/words.ts'
 import { readSettings, settingsFields } from './fields.ts'
 import { LimitsTable } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
 import { Prices } from './prices.tsx'
-import { settingName, settingValue } from './setting-name.ts'
+import { useSettingTexts } from './setting-texts.ts'
+import { useBlocking } from './use-blocking.ts'
 
 export function SettingsPage(): JSX.Element {
   const words = useWords()
-  const names = useNames()
-  const history = useTexts(historyTexts)
+  const texts = useSettingTexts()
   const api = useApi()
   const editor = useEditor(
     {
@@ -36,33 +31,19 @@ export function SettingsPage(): JSX.Element {
   )
   const adaptive = useResource(() => api.adaptive(), [api])
   const factor = adaptive.data?.factor ?? 1
-  const [isAsking, setAsking] = useState(false)
-  const { stored } = editor
+  const blocking = useBlocking(editor, factor)
   return (
     <>
-      <h1>
-        {words.settings.title}{' '}
-        {stored !== undefined && <span class="tag">{words.settings.version(/\d+/.exec(stored.etag)?.[0] ?? '')}</span>}
-      </h1>
+      <h1>{words.settings.title}</h1>
       <p class="quiet">
-        {words.settings.about} <a href={hrefOf('settings', 'history')}>{history.title}</a>
+        {words.settings.about} <a href={hrefOf('audit', undefined, { action: 'settings.change' })}>{words.history}</a>
       </p>
-      <EditorForm
-        editor={editor}
-        lines={24}
-        nameOf={(path) => settingName(words, names, path)}
-        textOf={(path, text) => settingValue(words, path, text)}
-        onSubmit={() => {
-          if (Object.keys(editor.faults).length > 0) void editor.save()
-          else if (editor.changed.length > 0) setAsking(true)
-        }}
-      >
+      <EditorForm editor={editor} lines={24} texts={texts} warn={blocking}>
         <ModePicker editor={editor} factor={factor} />
         <LimitsTable editor={editor} factor={factor} />
         <Site editor={editor} />
         <Prices editor={editor} />
       </EditorForm>
-      {isAsking && <ChangesDialog editor={editor} factor={factor} onClose={() => setAsking(false)} />}
     </>
   )
 }
@@ -73,11 +54,7 @@ function Site({ editor }: { editor: Editor }): JSX.Element {
   return (
     <section aria-labelledby="site">
       <h2 id="site">{settings.site}</h2>
-      <Switch
-        label={settings.enabled}
-        isOn={editor.draft['site.enabled'] === 'true'}
-        onChange={(isOn) => editor.set('site.enabled', String(isOn))}
-      />
+      <EditorSwitch editor={editor} path="site.enabled" label={settings.enabled} />
       <p class="quiet small">{settings.enabledAbout}</p>
       <EditorField
         editor={editor}

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks'
 import type { Hold } from '../../api/api.ts'
 import { useApi } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
-import { useInterval } from '../../ui/hooks.ts'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useTexts } from '../../words/words.ts'
@@ -19,9 +18,8 @@ interface HoldsProps {
 export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
   const words = useHoldWords()
   const api = useApi()
-  const holds = useResource(() => api.holds(id), [api, id])
+  const holds = useResource(() => api.holds(id), [api, id], REFRESH_MS)
   const [releasing, setReleasing] = useState<Hold>()
-  useInterval(holds.reload, REFRESH_MS)
   const open = holds.data ?? []
   if (open.length === 0 && holds.error === undefined) return null
   return (

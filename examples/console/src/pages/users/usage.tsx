@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { CATEGORIES, type Category, type QuotaStatus } from '../../limits.ts'
-import { useInterval } from '../../ui/hooks.ts'
 import { LimitBar } from '../../ui/limit-bar.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Done } from '../../ui/notice.tsx'
@@ -10,13 +9,10 @@ import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { ResetDialog } from './reset-dialog.tsx'
 
-const REFRESH_MS = 5_000
-
 export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus> }): JSX.Element {
   const words = useWords()
   const [isResetting, setResetting] = useState(false)
   const [isReset, setReset] = useState(false)
-  useInterval(status.reload, REFRESH_MS)
   return (
     <section aria-labelledby="usage">
       <h2 id="usage">{words.users.usage}</h2>

@@ -3,44 +3,40 @@ import { useMemo } from 'preact/hooks'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
+import { Text } from '../../ui/text.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
 import { CredentialList } from '../credentials/credential-list.tsx'
 import { RefusalList, useRefusalWords } from '../refusals/refusal-list.tsx'
-import { Account } from './account.tsx'
-import { BalanceForm } from './balance-form.tsx'
+import { CreditsForm } from './credits-form.tsx'
+import { DeleteUser } from './delete-user.tsx'
 import { Holds } from './holds.tsx'
 import { lastList } from './last-list.ts'
 import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
 import { UserQuotaForm } from './user-quota-form.tsx'
 
+const REFRESH_MS = 5_000
+
 export function UserPage({ id }: { id: string }): JSX.Element {
-  const words = useWords()
+  const { users: words } = useWords()
   const api = useApi()
   const user = useResource(() => api.user(id), [api, id])
-  const status = useResource(() => api.quotaStatus(id), [api, id])
-  const tokens = useMemo(
-    () => ({
-      list: () => api.tokens(id),
-      issue: (label: string) => api.issueToken(id, label),
-      revoke: (tokenId: string) => api.revokeToken(id, tokenId),
-    }),
-    [api, id],
-  )
+  const status = useResource(() => api.quotaStatus(id), [api, id], REFRESH_MS)
+  const tokens = useMemo(() => api.tokensOf(id), [api, id])
+  const name = user.data?.document.name
   return (
     <>
       <p class="back">
-        <a href={lastList()}>← {words.users.all}</a>
+        <a href={lastList()}>← {words.all}</a>
       </p>
       <h1 class="id">{id}</h1>
-      {user.data?.document.disabled === true && (
-        <p>
-          <span class="tag">{words.users.disabled}</span>
-        </p>
-      )}
+      <p class="quiet">
+        {name !== undefined && name !== id && <Text>{name}</Text>}{' '}
+        {user.data?.document.disabled === true && <span class="tag">{words.disabled}</span>}
+      </p>
       {user.error?.code === 'not_found' ? (
-        <p class="empty">{words.users.notFound(id)}</p>
+        <p class="empty">{words.notFound(id)}</p>
       ) : (
         <Loaded resource={user} lines={30}>
           {(known) => (
@@ -49,18 +45,13 @@ export function UserPage({ id }: { id: string }): JSX.Element {
                 <Usage id={id} status={status} />
                 <RefusalsOf id={id} />
                 <Holds id={id} onChanged={status.reload} />
-                <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
               </div>
               <div>
                 <UserQuotaForm id={id} onStored={status.reload} />
-                {/* A new form when the user is enabled or disabled, because that changes the version. */}
-                <ProfileForm key={String(known.document.disabled)} id={id} onChanged={user.replace} />
-                <BalanceForm
-                  user={known.document}
-                  onChanged={(balance) => user.replace({ ...known, document: { ...known.document, balance } })}
-                  onStale={user.reload}
-                />
-                <Account user={known} onChanged={user.replace} onStale={user.reload} />
+                <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
+                <ProfileForm id={id} onChanged={user.replace} />
+                <CreditsForm id={id} />
+                <DeleteUser user={known} onStale={user.reload} />
               </div>
             </div>
           )}
@@ -74,7 +65,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
 function RefusalsOf({ id }: { id: string }): JSX.Element {
   const words = useRefusalWords()
   const api = useApi()
-  const refusals = useResource(() => api.refusals(id), [api, id])
+  const refusals = useResource(() => api.refusals({ userId: id }), [api, id])
   return (
     <section aria-labelledby="refusals">
       <h2 id="refusals">{words.ofUser}</h2>

@@ -9,6 +9,12 @@ export function overridePath(category: Category, window: Window): string {
 
 const OVERRIDES = CATEGORIES.flatMap((category) => WINDOWS.map((window) => ({ category, window })))
 
+/** The fields of a user without limits of their own. */
+export const NO_OVERRIDES: Fields = Object.fromEntries([
+  ...OVERRIDES.map(({ category, window }) => [overridePath(category, window), '']),
+  [BYPASS, 'false'],
+])
+
 /** One user's limits as form fields. An empty field means the default. */
 export function userQuotaFields({ overrides, bypassSite }: UserQuota): Fields {
   return Object.fromEntries([

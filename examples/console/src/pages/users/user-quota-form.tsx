@@ -1,25 +1,26 @@
 import type { JSX } from 'preact'
-import { EditorValue } from '../../form/editor-field.tsx'
+import type { Change, FieldTexts } from '../../form/changes.tsx'
 import { EditorForm } from '../../form/editor-form.tsx'
 import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
+import { EditorSwitch, EditorValue } from '../../form/fields.tsx'
+import { changedPaths } from '../../form/form.ts'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
 import { CATEGORIES, type Category, type UserQuota, WINDOWS, type Window } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
-import { Switch } from '../../ui/choice.tsx'
-import { Scroll } from '../../ui/scroll.tsx'
+import { Scroll } from '../../ui/table.tsx'
 import { useResource } from '../../ui/use-resource.ts'
-import type { Words } from '../../words/en.ts'
-import { type Names, useNames } from '../../words/names.ts'
+import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { settingsFields } from '../settings/fields.ts'
-import { BYPASS, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
+import { BYPASS, NO_OVERRIDES, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
 
 /** One user's limits, and whether the site-wide limits apply. */
 export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }): JSX.Element {
   const words = useWords()
-  const names = useNames()
   const api = useApi()
+  const texts = useOverrideTexts()
+  const defaultOf = useDefaults()
   const editor = useEditor(
     {
       href: hrefOf('users', id),
@@ -35,34 +36,38 @@ export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }
     },
     [api, id],
   )
-  const nameOf = (path: string): string => overrideName(words, names, path)
+  const isBlocking = ({ path }: Change): boolean => path !== BYPASS && Number(editor.draft[path] || 1) === 0
   return (
     <section aria-labelledby="user-quota">
       <h2 id="user-quota">{words.users.quota}</h2>
-      <p class="quiet small">{words.users.quotaAbout}</p>
+      <p class="quiet small">
+        {words.users.quotaAbout}{' '}
+        <a href={hrefOf('audit', undefined, { action: 'user-quota.change', subject: id })}>{words.history}</a>
+      </p>
       <EditorForm
         editor={editor}
         lines={8}
-        nameOf={nameOf}
-        textOf={(path, text) => overrideText(words, path, text)}
+        texts={texts}
+        warn={(changes) => changes.map((each) => (isBlocking(each) ? { ...each, warning: words.users.blocks } : each))}
         buttons={<FollowDefaults editor={editor} />}
       >
-        <Overrides editor={editor} nameOf={nameOf} />
-        <Switch
-          label={nameOf(BYPASS)}
-          isOn={editor.draft[BYPASS] === 'true'}
-          onChange={(isOn) => editor.set(BYPASS, String(isOn))}
-        />
+        <Overrides editor={editor} texts={texts} defaultOf={defaultOf} />
+        <EditorSwitch editor={editor} path={BYPASS} label={texts.nameOf(BYPASS)} />
         <p class="quiet small">{words.users.bypassAbout}</p>
       </EditorForm>
     </section>
   )
 }
 
-function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): string }): JSX.Element {
+interface OverridesProps {
+  readonly editor: Editor
+  readonly texts: FieldTexts
+  defaultOf(category: Category, window: Window): string | undefined
+}
+
+function Overrides({ editor, texts, defaultOf }: OverridesProps): JSX.Element {
   const words = useWords()
   const names = useNames()
-  const defaultOf = useDefaults()
   return (
     <Scroll label={words.users.quota}>
       <table class="overrides">
@@ -84,7 +89,12 @@ function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): s
                 const path = overridePath(category, window)
                 return (
                   <td key={window}>
-                    <EditorValue editor={editor} path={path} label={nameOf(path)} hint={defaultOf(category, window)} />
+                    <EditorValue
+                      editor={editor}
+                      path={path}
+                      label={texts.nameOf(path)}
+                      hint={defaultOf(category, window)}
+                    />
                   </td>
                 )
               })}
@@ -96,8 +106,8 @@ function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): s
   )
 }
 
-/** Tells the limits of users without overrides, in the mode that is in effect. */
-function useDefaults(): (category: Category, window: Window) => string | undefined {
+/** Returns the limits of users without overrides, in the mode that is in effect. */
+function useDefaults(): OverridesProps['defaultOf'] {
   const { users } = useWords()
   const formats = useFormats()
   const api = useApi()
@@ -115,24 +125,29 @@ function useDefaults(): (category: Category, window: Window) => string | undefin
 
 function FollowDefaults({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
-  const empty = Object.fromEntries(Object.keys(editor.draft).map((path) => [path, path === BYPASS ? 'false' : '']))
   return (
     <button
       type="button"
-      disabled={Object.entries(editor.draft).every(([path, text]) => text === empty[path])}
-      onClick={() => editor.setAll(empty)}
+      disabled={changedPaths(NO_OVERRIDES, editor.draft).length === 0}
+      onClick={() => editor.setAll(NO_OVERRIDES)}
     >
       {words.users.removeQuota}
     </button>
   )
 }
 
-function overrideName({ users }: Words, names: Names, path: string): string {
-  const [, category = '', window = ''] = path.split('.')
-  return path === BYPASS ? users.bypass : users.overrideOf(names.category(category), names.window(window))
-}
-
-function overrideText({ users, settings }: Words, path: string, text: string): string {
-  if (path === BYPASS) return text === 'true' ? '✓' : settings.off
-  return text === '' ? users.follows : text
+/** One user's limits in words. */
+export function useOverrideTexts(): FieldTexts {
+  const { users, settings } = useWords()
+  const names = useNames()
+  return {
+    nameOf(path) {
+      const [, category = '', window = ''] = path.split('.')
+      return path === BYPASS ? users.bypass : users.overrideOf(names.category(category), names.window(window))
+    },
+    textOf(path, text) {
+      if (path === BYPASS) return text === 'true' ? '✓' : settings.off
+      return text === '' ? users.follows : text
+    },
+  }
 }
