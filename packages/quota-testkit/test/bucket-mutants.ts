@@ -150,7 +150,7 @@ export const BUCKET_MUTANTS: readonly Mutant[] = [
     'an older policy forgets buckets',
     class extends ModelledCounters {
       override take(request: TakeRequest) {
-        const isOld = this.layout.persMs.every((perMs) => perMs === 0)
+        const isOld = this.layout.cells.every(({ perMs }) => perMs === 0)
         for (const name of Object.keys(this.model.state.windows))
           if (isOld && name.includes('bucket')) delete this.model.state.windows[name]
         return super.take(request)

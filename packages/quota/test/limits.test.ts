@@ -20,7 +20,7 @@ const policy = definePolicy({
   operations: { chat: { overrun: 'fit', maxOverrun: 5 }, ask: {}, see: {} },
   plans: { pro: { month: 500, running: 5, ofTeam: 5_000 }, free: { hour: 0 } },
 })
-const { rules } = placedLimits(policy)
+const rules = placedLimits(policy).limits.map(({ rule }) => rule)
 const none = Number.POSITIVE_INFINITY
 
 type Members = Partial<Settings>

@@ -268,7 +268,7 @@ export class ModelledCounters implements SyncCounters {
   span({ periods, rates }: Where, at: number): ModelSpan | undefined {
     const { layout } = this
     const { kind, lengthMs } = layout.cells[at] ?? { kind: 'rolling', lengthMs: 0 }
-    if (kind === 'bucket') return { perMs: layout.persMs[at] ?? 0, rate: rates?.[at] ?? 0 }
+    if (kind === 'bucket') return { perMs: layout.cellAt(at).perMs, rate: rates?.[at] ?? 0 }
     if (kind !== 'calendar') return { lengthMs }
     const period = periodAt(this.now, periods, layout.periodsAt(at))
     return period && { periodStart: period.start, periodEnd: period.end }

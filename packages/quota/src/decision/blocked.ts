@@ -1,5 +1,5 @@
 import { placedLimits } from '../policy/cells.ts'
-import { type DecisionFrame, type Demand, limitStatuses } from './decide.ts'
+import { type DecisionFrame, type Demand, limitStatus, namesOf, neededOf } from './decide.ts'
 import type { Refusal } from './decision.ts'
 
 /**
@@ -11,35 +11,17 @@ export function blockedBy(
   demand: Demand,
   now: number,
 ): { readonly refusals: readonly Refusal[]; readonly refusedBy: Refusal } {
-  const { layout, policy } = frame
-  const { positions: placed } = placedLimits(policy)
-  const { quotas, costs } = demand
-  const blocked = quotas.blocked ?? []
-  const isOfBlocked = (at: number): boolean => blocked.includes(layout.layerOf[at]!)
-  const all = policy.limits.map(({ name }) => placed.get(name)!)
-  const ofLayers = [frame.shown, all].map((positions) => positions.filter(isOfBlocked))
-  const shown = ofLayers.find((positions) => positions.length > 0) ?? all
+  const blocked = demand.quotas.blocked ?? []
+  const { shown: all } = placedLimits(frame.policy)
+  const ofLayers = [frame.shown, all].map((limits) => limits.filter(({ layer }) => blocked.includes(layer)))
   const endsAt = endOf(demand)
-  const statuses = limitStatuses(
-    { ...frame, shown },
-    { ...demand, quotas: { ...quotas, layers: everyLayer(frame) } },
-    { now, states: [] },
-  )
-  const refusals = statuses.map((status, index): Refusal => {
-    const { name, by, shared, title, kind, unit, lengthMs } = status
-    const whose = shared === undefined ? { by } : { shared }
-    const requested = costs[layout.units[shown[index]!]!] ?? 0
-    const common = { name, ...whose, title, kind, unit, lengthMs } as Pick<
-      Refusal,
-      'name' | 'title' | 'kind' | 'unit' | 'lengthMs'
-    >
-    return { ...common, limit: 0, used: 0, requested, resetAt: endsAt ?? now + 1_000, retryable: endsAt !== undefined }
+  const end = { resetAt: endsAt ?? now + 1_000, retryable: endsAt !== undefined }
+  const refusals = (ofLayers.find((limits) => limits.length > 0) ?? all).map((limit): Refusal => {
+    const { lengthMs } = limitStatus(frame, demand, { now, states: [] }, limit)
+    const counts = { lengthMs, limit: 0, used: 0, requested: neededOf(demand.costs, limit) }
+    return Object.assign(namesOf(limit), counts, end)
   })
   return { refusals, refusedBy: refusals[0]! }
-}
-
-function everyLayer({ layers }: DecisionFrame): readonly number[] {
-  return [...layers.keys()]
 }
 
 /** Returns when the subject is no longer blocked; `undefined`: its block has no end. */

@@ -86,7 +86,7 @@ class Outcome {
   }
 
   toJSON(): object {
-    return { ...this, ...this.refusal(), shadowed: this.shadowed, limits: this.limits }
+    return Object.assign({}, this, this.refusal(), { shadowed: this.shadowed, limits: this.limits })
   }
 
   [INSPECT](): object {
@@ -105,7 +105,7 @@ class Outcome {
     const [frame, demand, reading] = [this.#frame, this.#demand, this.#reading]
     if (this.source === 'blocked') return blockedBy(frame, demand, reading.now)
     const refusals = refusalsOf(frame, demand, reading)
-    const reportedOf = (of: readonly Refusal[]): Refusal => reportedRefusal(of, frame.layers)
+    const reportedOf = (of: readonly Refusal[]): Refusal => reportedRefusal(of, frame.policy.layers)
     if (demand.quotas.later === undefined) return { refusals, refusedBy: reportedOf(refusals) }
     return withEnds(frame, demand, reading, refusals, reportedOf)
   }

@@ -1,5 +1,6 @@
+import type { PlacedLimit } from '../policy/cells.ts'
 import { type Amount, amountsOf, type Counting, ofUnit } from '../policy/units.ts'
-import { applying, lastingOf, limitStatus, type Reading } from './decide.ts'
+import { applying, lastingOf, limitStatus, mostOf, neededOf, type Reading, startOf, sumOf } from './decide.ts'
 import type { Decision, LimitStatus } from './decision.ts'
 import { listedLimits } from './listed.ts'
 import { type Made, madeOf } from './outcome.ts'
@@ -22,83 +23,76 @@ export function scarcestLimit<C extends Counting>(
   return found as LimitStatus<C> | undefined
 }
 
+/** A limit, and how close it is. */
+interface Candidate<L> {
+  readonly limit: L
+  /** How much may be used: infinite if it is unlimited or shadowed. */
+  readonly most: number
+  /** What is used, with what was charged since. */
+  readonly used: number
+  /** The cost in the limit's unit, 0 for slots. */
+  readonly cost: number
+  /** When it ends, or {@link SLOTS}. Only called for a limit that may be the scarcest. */
+  readonly endsAt: () => number
+}
+
 function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): LimitStatus | undefined {
-  const { cells, units } = frame.layout
   // Some readings compute their states on each access.
   const read: Reading = { now: reading.now, states: reading.states }
-  const { limits, rates } = demand.quotas
-  const shown = applying(frame, demand.quotas)
-  const isSlots = (at: number): boolean => cells[at]!.kind === 'concurrency'
+  const { quotas, costs } = demand
   const moreOf = amountsOf(frame.units, more)
-  const place = placeOfScarcest(
-    shown.map((at) => limits[at]!),
-    (at) => frame.layout.usedAt(read.states, shown[at]!, rates, read.now),
-    (at) => (isSlots(shown[at]!) ? 0 : demand.costs[units[shown[at]!]!]!),
-    (at) => moreOf[units[shown[at]!]!] ?? 0,
-    (each) => {
-      const at = shown[each]!
-      if (isSlots(at)) return SLOTS
-      return lastingOf(frame, at, read.states[2 * at]!, demand, read.now, read.states[2 * at + 1]!).endsAt ?? 0
-    },
-  )
-  return place === -1 ? undefined : limitStatus(frame, demand, read, shown[place]!)
+  const candidates = applying(frame, quotas).map((limit): Candidate<PlacedLimit> => {
+    const isSlots = limit.kind === 'concurrency'
+    const endsAt = (): number =>
+      lastingOf(frame, limit, startOf(read.states, limit), demand, read.now, sumOf(read.states, limit)).endsAt ?? 0
+    return {
+      limit,
+      most: mostOf(quotas, limit),
+      used: frame.layout.usedAt(read.states, limit.at, quotas.rates, read.now) + neededOf(moreOf, limit),
+      cost: isSlots ? 0 : neededOf(costs, limit),
+      endsAt: isSlots ? () => SLOTS : endsAt,
+    }
+  })
+  const found = scarcest(candidates)
+  return found && limitStatus(frame, demand, read, found)
 }
 
 /** A decision that was sent as JSON only has its limits. */
 function scarcestOfCopied({ limits: shown, cost }: Decision, more: Amount = 0): LimitStatus | undefined {
   const counted = listedLimits(shown).filter((limit): limit is LimitStatus => limit.used !== null && limit.enforced)
-  const limits = counted.map(({ limit, burst = limit }) => (burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst))
-  const endAt = (at: number): number => {
-    const { kind, resetAt } = counted[at]!
-    return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
-  }
-  const ofLimit = (amount: Amount, at: number): number => {
-    const { kind, unit } = counted[at]!
-    return kind === 'concurrency' ? 0 : ofUnit(amount, unit)
-  }
-  const place = placeOfScarcest(
-    limits,
-    (at) => counted[at]!.used,
-    (at) => ofLimit(cost, at),
-    (at) => ofLimit(more, at),
-    endAt,
-  )
-  return counted[place]
+  const candidates = counted.map((limit): Candidate<LimitStatus> => {
+    const { kind, unit, used, resetAt, burst = limit.limit } = limit
+    const isSlots = kind === 'concurrency'
+    return {
+      limit,
+      most: burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst,
+      used: used + (isSlots ? 0 : ofUnit(more, unit)),
+      cost: isSlots ? 0 : ofUnit(cost, unit),
+      endsAt: () => (isSlots ? SLOTS : (resetAt ?? 0)),
+    }
+  })
+  return scarcest(candidates)
 }
 
-/**
- * @param limits unlimited and shadowed ones are infinite
- * @param usedAt the used amount of a limit
- * @param costAt the cost in the limit's unit, 0 for slots; windows with other units are skipped
- * @param moreAt what was charged there since
- * @param endAt only called for candidates
- * @returns -1 if there is none
- */
-function placeOfScarcest(
-  limits: readonly number[],
-  usedAt: (at: number) => number,
-  costAt: (at: number) => number,
-  moreAt: (at: number) => number,
-  endAt: (at: number) => number,
-): number {
-  let found = -1
-  let slots = -1
+function scarcest<L>(candidates: readonly Candidate<L>[]): L | undefined {
+  let found: L | undefined
+  let slots: L | undefined
   let fewest = Number.POSITIVE_INFINITY
   let latest = SLOTS
   // An operation that is free now may cost something once its price is known.
-  const isFree = limits.every((_, at) => costAt(at) === 0)
-  for (let at = 0; at < limits.length; at++) {
-    const requests = requestsLeft(limits[at]!, usedAt(at) + moreAt(at), costAt(at))
+  const isFree = candidates.every(({ cost }) => cost === 0)
+  for (const { limit, most, used, cost, endsAt } of candidates) {
+    const requests = requestsLeft(most, used, cost)
     if (requests === Number.POSITIVE_INFINITY || requests > fewest) continue
-    const end = endAt(at)
-    if (end === SLOTS) slots = at
-    else if ((isFree || costAt(at) > 0) && (requests < fewest || end > latest)) {
-      found = at
+    const end = endsAt()
+    if (end === SLOTS) slots = limit
+    else if ((isFree || cost > 0) && (requests < fewest || end > latest)) {
+      found = limit
       fewest = requests
       latest = end
     }
   }
-  return found === -1 ? slots : found
+  return found ?? slots
 }
 
 function requestsLeft(limit: number, used: number, cost: number): number {

@@ -1,5 +1,14 @@
-import { NOT_OPEN } from '../windows/row.ts'
-import { applying, type DecisionFrame, type Demand, lastingOf, type Reading } from './decide.ts'
+import {
+  applying,
+  type DecisionFrame,
+  type Demand,
+  lastingOf,
+  mostOf,
+  neededOf,
+  type Reading,
+  startOf,
+  sumOf,
+} from './decide.ts'
 import type { Refusal } from './decision.ts'
 
 /** The limits that apply from an instant on. */
@@ -9,8 +18,8 @@ interface Phase {
 }
 
 /** The limits now, and after each end of a number or a plan of the subject, in order. */
-function phasesOf(demand: Demand, now: number): readonly Phase[] {
-  const phases: Phase[] = [{ from: now, demand }]
+function phasesOf(demand: Demand, now: number): readonly [Phase, ...Phase[]] {
+  const phases: [Phase, ...Phase[]] = [{ from: now, demand }]
   for (let { later } = demand.quotas; later !== undefined; { later } = later.quotas) {
     phases.push({ from: later.from, demand: { ...demand, quotas: later.quotas } })
   }
@@ -19,28 +28,27 @@ function phasesOf(demand: Demand, now: number): readonly Phase[] {
 
 /** One limit of a request that time can end: when it refuses, and until when. */
 interface Count {
-  readonly at: number
+  /** The limit's name. */
+  readonly name: string
   readonly isMet: (demand: Demand, instant: number) => boolean
   /** When its count ends under these limits, or when a bucket has refilled enough. */
   readonly endsAt: (demand: Demand) => number | undefined
 }
 
 function countsOf(frame: DecisionFrame, demand: Demand, { now, states }: Reading): readonly Count[] {
-  const { layout } = frame
   const counts: Count[] = []
-  for (const at of applying(frame, demand.quotas)) {
-    const { kind } = layout.cells[at]!
-    const requested = demand.costs[layout.units[at]!]!
-    if (requested === 0 || kind === 'concurrency') continue
-    const [startedAt = NOT_OPEN, sum = 0] = states.slice(2 * at, 2 * at + 2)
+  for (const limit of applying(frame, demand.quotas)) {
+    const requested = neededOf(demand.costs, limit)
+    if (requested === 0 || limit.kind === 'concurrency') continue
+    const [startedAt, sum] = [startOf(states, limit), sumOf(states, limit)]
     const endsAt = (of: Demand): number | undefined =>
-      lastingOf(frame, at, startedAt, of, now, sum + requested - of.quotas.limits[at]!).endsAt
+      lastingOf(frame, limit, startedAt, of, now, sum + requested - mostOf(of.quotas, limit)).endsAt
     const isMet = (of: Demand, instant: number): boolean => {
-      const most = of.quotas.limits[at]!
-      if (kind === 'bucket') return requested <= most && instant >= (endsAt(of) ?? now)
+      const most = mostOf(of.quotas, limit)
+      if (limit.kind === 'bucket') return requested <= most && instant >= (endsAt(of) ?? now)
       return (instant >= (endsAt(of) ?? now) ? 0 : sum) + requested <= most
     }
-    counts.push({ at, isMet, endsAt })
+    counts.push({ name: limit.rule.name, isMet, endsAt })
   }
   return counts
 }
@@ -61,7 +69,7 @@ export function withEnds(
 ): { readonly refusals: readonly Refusal[]; readonly refusedBy: Refusal } {
   const phases = phasesOf(demand, reading.now)
   const counts = countsOf(frame, demand, reading)
-  const phaseAt = (instant: number): Phase => phases.findLast(({ from }) => from <= instant) ?? phases[0]!
+  const phaseAt = (instant: number): Phase => phases.findLast(({ from }) => from <= instant) ?? phases[0]
   const instants = phases
     .flatMap(({ from, demand: of }) => [from, ...counts.map((count) => count.endsAt(of) ?? from)])
     .filter((instant) => instant > reading.now)
@@ -69,7 +77,7 @@ export function withEnds(
   const firstFor = (of: readonly Count[]): number | undefined =>
     instants.find((instant) => of.every((count) => count.isMet(phaseAt(instant).demand, instant)))
   const waiting = refusals.map((refusal): Refusal => {
-    const count = counts.find(({ at }) => frame.rules[at]!.name === refusal.name)
+    const count = counts.find(({ name }) => name === refusal.name)
     if (count === undefined) return refusal
     const resetAt = firstFor([count])
     return { ...refusal, retryable: resetAt !== undefined, resetAt: resetAt ?? refusal.resetAt }

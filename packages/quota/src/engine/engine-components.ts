@@ -1,4 +1,4 @@
-import type { DecisionFrame } from '../decision/decide.ts'
+import type { DecisionFrame, Demand } from '../decision/decide.ts'
 import type { AdmittedDecision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { QuotaWarning } from '../errors/quota-warning.ts'
@@ -7,7 +7,7 @@ import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { noSuchName } from '../options/faults.ts'
 import type { QuotaLogger } from '../options/logger.ts'
-import { placedLimits } from '../policy/cells.ts'
+import { layerOf, ownLimits, placedLimits } from '../policy/cells.ts'
 import { planNames } from '../policy/limits.ts'
 import type { LimitRule, Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/warnings.ts'
@@ -67,7 +67,8 @@ export class EngineComponents {
   readonly reservations: Reservations
   /** Whether counters and settings are both synchronous. */
   readonly sync: boolean
-  readonly frames: readonly DecisionFrame[]
+  /** Returns what the decisions of a demand have in common with others. */
+  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   /** Reports a refund. @param subject absent: the refund may concern any subject */
   readonly freed = (subject?: Subject): void => {
     if (this.events.hasListeners('freed')) this.events.emit('freed', { subject })
@@ -91,9 +92,10 @@ export class EngineComponents {
     this.calendar = options.calendar
     this.check = checkOf(options, this.store, unknownLimits(policy, options.logger))
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
-    this.frames = decisionFrames(policy, this.periods)
+    const frames = decisionFrames(policy, this.periods)
+    this.frameOf = ({ set }) => frames[set]!
     this.live = this.#liveSettings(options.logger)
-    const { events, live, periods, deadline, frames } = this
+    const { events, live, periods, deadline, frameOf } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
     this.reports = new Reports({ events, stopwatch, outages })
     this.near = new NearLimits({
@@ -115,7 +117,7 @@ export class EngineComponents {
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#refund(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync, demands, late })
-    const fallback = new Fallback({ policy, frames, failurePolicy, clock, reports })
+    const fallback = new Fallback({ policy, frameOf, failurePolicy, clock, reports })
     const owed = new Owed({
       fallback,
       read: ({ subject, set, quotas }) => runAsync(this.calls.read(subject, set, quotas, systemStopwatch())),
@@ -123,7 +125,7 @@ export class EngineComponents {
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
     this.#closed = [...opened(policy, this.store, options.logger), () => owed.close()]
-    this.decisions = new Decisions({ live, frames, reports, near, fallback, clock, owed })
+    this.decisions = new Decisions({ live, frameOf, reports, near, fallback, clock, owed })
     const { calls, takes, decisions, check } = this
     this.reservations = new Reservations({
       sync: this.sync,
@@ -251,24 +253,21 @@ function unknownLimits(policy: Policy, logger: ParsedQuotaOptions['logger']): (n
   return (name) => {
     if (isWarned) return
     isWarned = true
-    const own = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared).map((limit) => limit.name)
+    const own = ownLimits(policy).map((limit) => limit.name)
     const message = `a request has a number for ${noSuchName(name, own, 'limits of subjects are')}: it is ignored`
     logger.warn(new QuotaWarning('unknown_limit', message))
   }
 }
 
-/** The parts of a decision that depend only on the limits that count it: by set. */
+/** By set: what decisions have in common if the same limits count them. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
-  const { schema, layout, positions, rules } = placedLimits(policy)
-  const shown = policy.limits.map(({ name }) => positions.get(name)!)
+  const { schema, layout, shown } = placedLimits(policy)
   return schema.sets.map((set) => ({
     policy,
     layout,
     units: schema.units,
-    layers: policy.layers,
-    rules,
     periodsAt: (quotas, instant) => periods.at(quotas, instant),
-    shown: shown.filter((at) => set.includes(at)),
+    shown: shown.filter(({ at }) => set.includes(at)),
   }))
 }
 
@@ -278,7 +277,7 @@ function decisionFrames(policy: Policy, periods: LivePeriods): readonly Decision
  * @throws {QuotaError} `calendar_missing`, `store_unsupported`
  */
 function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Calendar | undefined): void {
-  const { limits, operations, layers } = policy
+  const { limits, operations } = policy
   const first = (is: (rule: LimitRule) => boolean): string | undefined => limits.find(is)?.name
   const ofCalendar = first(({ window }) => window?.every !== undefined)
   if (ofCalendar !== undefined && calendar === undefined) {
@@ -289,11 +288,11 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
   if (ofCalendar !== undefined && can.calendar !== true) throw lacks(`calendar windows, such as "${ofCalendar}"`)
   const withBurst = first(({ window }) => window?.burst !== undefined)
   if (withBurst !== undefined && can.bucket !== true) throw lacks(`token buckets, such as "${withBurst}"`)
-  const fitting = Object.keys(operations).find((name) => operations[name]!.overrun === 'fit')
+  const [fitting] = Object.entries(operations).find(([, { overrun }]) => overrun === 'fit') ?? []
   if (fitting !== undefined && can.fit !== true) throw lacks(`overrun: 'fit', as of "${fitting}"`)
   const slots = first(({ window }) => window === undefined)
   if (slots === undefined) return
   if (can.concurrency === undefined || can.holds !== true) throw lacks(`concurrency ("${slots}")`)
-  const shared = first(({ window, layer }) => window === undefined && layers[layer]!.shared)
+  const shared = first((rule) => rule.window === undefined && layerOf(policy, rule).shared)
   if (shared !== undefined && can.concurrency !== 'all') throw lacks(`concurrency ("${shared}") in a shared layer`)
 }

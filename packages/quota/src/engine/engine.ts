@@ -2,8 +2,8 @@ import type { Decision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/faults.ts'
-import { ALL, limitNames, placedLimits } from '../policy/cells.ts'
-import type { LimitRule, Policy } from '../policy/policy.ts'
+import { ALL, limitNames, type PlacedLimit, placedLimits } from '../policy/cells.ts'
+import type { Policy } from '../policy/policy.ts'
 import { type Counting, isFree, takesSlots } from '../policy/units.ts'
 import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
 import { hasKey, type ReservationId, type Subject } from '../store/schema.ts'
@@ -225,18 +225,16 @@ class QuotaEngine implements Quota {
     if (named !== undefined && !Array.isArray(named)) {
       throw new QuotaError('invalid_reset', `limits: expected an array of names, got ${kindOf(named)}`)
     }
-    const { positions, rules } = placedLimits(this.policy)
-    const { layers } = this.policy
-    const unknown = named?.find((name) => !positions.has(name))
+    const names = limitNames(this.policy)
+    const unknown = named?.find((name) => !names.includes(name))
     if (unknown !== undefined) {
-      const message = `no limit ${noSuchName(unknown, limitNames(this.policy), 'the policy has')}`
-      throw new QuotaError('invalid_reset', message)
+      throw new QuotaError('invalid_reset', `no limit ${noSuchName(unknown, names, 'the policy has')}`)
     }
     const keyed = this.#components.check.subject(subject)
-    const isReset = ({ name, layer }: LimitRule): boolean =>
-      hasKey(layers[layer]!, keyed) && (named === undefined ? !layers[layer]!.shared : named.includes(name))
-    const limits = rules.flatMap((rule, at) => (isReset(rule) ? [at] : []))
-    await runAsync(this.#resetting({ subject: keyed, limits }))
+    const isReset = ({ rule, ofLayer }: PlacedLimit): boolean =>
+      hasKey(ofLayer, keyed) && (named === undefined ? !ofLayer.shared : named.includes(rule.name))
+    const limits = placedLimits(this.policy).limits.filter(isReset)
+    await runAsync(this.#resetting({ subject: keyed, limits: limits.map(({ at }) => at) }))
   }
 
   *#resetting(request: ResetRequest & { readonly subject: Subject }): Task<void> {

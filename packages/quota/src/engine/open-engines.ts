@@ -134,12 +134,10 @@ function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<Quota
 }
 
 function countersOf(policy: Policy): CounterLimits {
-  const { rules, layout } = placedLimits(policy)
   return new Map(
-    rules.map(({ name, limit, unit, layer }, at) => {
-      const { name: ofLayer } = policy.layers[layer]!
-      const text = `"${name}" of ${unit} in layer "${ofLayer}"`
-      return [JSON.stringify([ofLayer, layout.cells[at]!.identity]), { limit, text }]
+    placedLimits(policy).limits.map(({ rule: { name, limit, unit }, ofLayer, identity }) => {
+      const text = `"${name}" of ${unit} in layer "${ofLayer.name}"`
+      return [JSON.stringify([ofLayer.name, identity]), { limit, text }]
     }),
   )
 }

@@ -2,7 +2,7 @@ import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { amountBack } from '../store/hold-rules.ts'
 import type { Owner, ReservationId } from '../store/schema.ts'
-import { GRACE_MS, refund } from '../windows/row.ts'
+import { GRACE_MS, NOT_OPEN, refund } from '../windows/row.ts'
 import { type Amounts, SLOTS } from '../windows/units.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
@@ -229,11 +229,10 @@ export class IdRecords {
     if (place === NOWHERE) return
     const cells = table.pageOf(place)
     const at = table.at(place)
-    for (let c = 0; 2 * c < charged.length; c++) {
-      const taken = charged[2 * c + 1]!
-      if (taken === 0) continue
-      const { unit } = table.cells[c]!
-      refund(cells, at + 2 * c, charged[2 * c]!, amountBack(taken, unit, most), unit === SLOTS)
+    for (const [cell, { unit }] of table.cells.entries()) {
+      // A cell that is newer than the hold has no pair in it.
+      const [startedAt = NOT_OPEN, taken = 0] = [charged[2 * cell], charged[2 * cell + 1]]
+      if (taken > 0) refund(cells, at + 2 * cell, startedAt, amountBack(taken, unit, most), unit === SLOTS)
     }
   }
 

@@ -11,7 +11,7 @@ import type {
 } from '../store/quota-store.ts'
 import { ownerOf, type ReservationId, type StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
-import { close, refund } from '../windows/row.ts'
+import { close, refund, startIn } from '../windows/row.ts'
 import { idKey } from './id-records.ts'
 import { MemoryHolds, type MemoryShared } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
@@ -64,11 +64,11 @@ export class MemoryCounters implements SyncCounters {
     const { states, refunds, id } = request
     const now = this.#now()
     if (id !== undefined && !this.#settleOnce(request, id, now)) return
-    const { units, counted, cells: all } = this.#rows.layout
     if (refunds.every((amount) => amount === 0)) return
-    const limits = request.layers.flatMap((layer) => counted[request.set]![layer]!)
+    const limits = request.layers.flatMap((layer) => this.#rows.layout.countedIn(request.set, layer))
     this.#rows.change(request.subject, limits, (cells, i, at) => {
-      if (all[at]!.kind !== 'concurrency') refund(cells, i, states[2 * at]!, refunds[units[at]!]!, false)
+      const { kind, unit } = this.#rows.layout.cellAt(at)
+      if (kind !== 'concurrency') refund(cells, i, startIn(states, 2 * at), refunds[unit] ?? 0, false)
     })
   }
 
@@ -88,9 +88,8 @@ export class MemoryCounters implements SyncCounters {
 
   reset({ subject, limits }: ResetRequest): void {
     this.#now()
-    const { cells: all } = this.#rows.layout
     this.#rows.change(subject, limits, (cells, i, at) => {
-      if (all[at]!.kind !== 'concurrency') close(cells, i)
+      if (this.#rows.layout.cellAt(at).kind !== 'concurrency') close(cells, i)
     })
   }
 

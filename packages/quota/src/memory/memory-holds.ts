@@ -27,7 +27,7 @@ import {
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
 import { keyName, ownerOf, type ReservationId } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
-import { NOT_OPEN } from '../windows/row.ts'
+import { NOT_OPEN, startIn } from '../windows/row.ts'
 import { type Amounts, named } from '../windows/units.ts'
 import {
   type HoldFacts,
@@ -195,17 +195,15 @@ export class MemoryHolds implements SyncHolds {
 
   /** Returns a request's charges by row, in the order of each table's cells. @param states after it */
   #rowsOf({ subject, set, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
-    const { schema, layout } = this.#rows
-    return this.#rows.countedIn(set, layers).map(({ layer, table, limits, offsets }) => {
+    return this.#rows.countedIn(set, layers).map(({ layer, name, table, cells }) => {
       const charged = table.blank.slice()
-      for (let c = 0; c < limits.length; c++) {
-        const at = limits[c]!
-        const taken = costs[layout.units[at]!]!
+      for (const { at, unit, offset } of cells) {
+        const taken = costs[unit] ?? 0
         if (taken === 0) continue
-        charged[offsets[c]!] = states[2 * at]!
-        charged[offsets[c]! + 1] = taken
+        charged[offset] = startIn(states, 2 * at)
+        charged[offset + 1] = taken
       }
-      return { layer: schema.layers[layer]!.name, key: this.#rows.keyOf(layer, subject), charged }
+      return { layer: name, key: this.#rows.keyOf(layer, subject), charged }
     })
   }
 

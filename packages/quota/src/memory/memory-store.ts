@@ -173,9 +173,10 @@ function placesIn(table: RowTable, identities: readonly string[]): readonly (num
 /** @param at where the written pairs start */
 function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: Cells, at: number): void {
   for (const [i, place] of places.entries()) {
-    if (place === undefined || from[2 * i] === undefined) continue
-    to[at + 2 * place] = from[2 * i]!
-    to[at + 2 * place + 1] = from[2 * i + 1]!
+    const [startedAt, used] = [from[2 * i], from[2 * i + 1]]
+    if (place === undefined || startedAt === undefined || used === undefined) continue
+    to[at + 2 * place] = startedAt
+    to[at + 2 * place + 1] = used
   }
 }
 

@@ -1,10 +1,10 @@
 import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
-import { keyName, layerKey, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
+import { keyName, type LayerSchema, layerKey, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
 import { Instant, type Layout, layoutOf } from '../windows/layout.ts'
 import { cameBack } from '../windows/refill.ts'
-import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, view } from '../windows/row.ts'
+import { CLOSED, countIn, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, startIn, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
@@ -38,14 +38,22 @@ const AHEAD = 4
 /** The cells of a layer that a set of limits counts in: at least one. */
 interface CountedCells {
   readonly layer: number
+  readonly name: string
   readonly table: RowTable
   readonly shared: boolean
   /** The member of a subject that is its key. */
   readonly by: string
-  /** The limits' positions. */
-  readonly limits: readonly number[]
-  /** Where their cells are in the table's rows. */
-  readonly offsets: readonly number[]
+  readonly cells: readonly CountedCell[]
+}
+
+/** A cell that a set of limits counts in. */
+interface CountedCell {
+  /** Its limit's position. */
+  readonly at: number
+  /** The amount that it counts: an index of a request's costs. */
+  readonly unit: number
+  /** Where it is in the table's rows. */
+  readonly offset: number
 }
 
 /** The rows of one schema. Reads and charges them for one request at a time. */
@@ -82,12 +90,10 @@ export class RowDecisions {
     })
     this.#counted = this.layout.counted.map((byLayer) =>
       byLayer.flatMap((limits, layer) => {
-        const { table, offsets } = this.#views[layer]!
-        const { first } = this.layout.rows[layer]!
-        const { shared } = schema.layers[layer]!
-        const by = keyName(schema.layers[layer]!)
-        const counted = { layer, table, shared, by, limits, offsets: limits.map((at) => offsets[at - first]!) }
-        return limits.length === 0 ? [] : [counted]
+        const { table } = this.viewOf(layer)
+        const of = this.#layerOf(layer)
+        const cells = limits.map((at) => ({ at, unit: this.layout.cellAt(at).unit, offset: this.#offsetOf(at) }))
+        return cells.length === 0 ? [] : [{ layer, name: of.name, table, shared: of.shared, by: keyName(of), cells }]
       }),
     )
   }
@@ -113,9 +119,9 @@ export class RowDecisions {
     if (!this.#read(request, now)) return undefined
     const { limits, rates } = request.quotas
     const room = request.costs.map(() => Number.POSITIVE_INFINITY)
-    this.#eachCharged(request, (_, __, at) => {
-      const unit = this.layout.units[at]!
-      room[unit] = Math.max(0, Math.min(room[unit]!, limits[at]! - this.layout.usedAt(this.#states, at, rates, now)))
+    this.#eachCharged(request, (_, __, { at, unit }) => {
+      const left = limits[at]! - this.layout.usedAt(this.#states, at, rates, now)
+      room[unit] = Math.max(0, Math.min(room[unit]!, left))
     })
     return room
   }
@@ -135,12 +141,11 @@ export class RowDecisions {
     let known = -1
     let place = NOWHERE
     for (const at of limits) {
-      const layer = this.layout.layerOf[at]!
-      const { table, offsets } = this.#views[layer]!
+      const { layer } = this.layout.cellAt(at)
+      const { table } = this.viewOf(layer)
       if (layer !== known) place = table.placeOf(this.keyOf(layer, subject))
       known = layer
-      if (place === NOWHERE) continue
-      visit(table.pageOf(place), table.at(place) + offsets[at - this.layout.rows[layer]!.first]!, at)
+      if (place !== NOWHERE) visit(table.pageOf(place), table.at(place) + this.#offsetOf(at), at)
     }
   }
 
@@ -156,7 +161,17 @@ export class RowDecisions {
   }
 
   keyOf(layer: number, subject: SubjectKeys): string {
-    return layerKey(this.schema.layers[layer]!, subject)
+    return layerKey(this.#layerOf(layer), subject)
+  }
+
+  #layerOf(layer: number): LayerSchema {
+    return this.schema.layers[layer]!
+  }
+
+  /** Returns where a limit's cell is in its table's rows. */
+  #offsetOf(at: number): number {
+    const { layer, cell } = this.layout.cellAt(at)
+    return 2 * this.viewOf(layer).places[cell]!
   }
 
   /**
@@ -173,30 +188,27 @@ export class RowDecisions {
     const rows = this.countedIn(set, layers)
     const pages = this.#pages
     const places = this.#at
-    const { units } = this.layout
     const states = this.layout.blank.slice()
     let said = USUAL
     this.#rows = rows
     this.#states = states
-    for (let r = 0; r < rows.length; r++) {
-      const { table, shared, by, limits: counted, offsets } = rows[r]!
+    for (const [r, { table, shared, by, cells: counted }] of rows.entries()) {
       const own = typeof subject === 'string' ? subject : subject[by]!
       const place = shared ? table.shared : table.placeOf(own)
       const cells = place === NOWHERE ? BLANK : table.pageOf(place)
       const at = place === NOWHERE ? 0 : table.at(place)
       pages[r] = cells
       places[r] = at
-      for (let c = 0; c < counted.length; c++) {
-        const n = counted[c]!
-        const i = at + offsets[c]!
-        const startedAt = cells[i]!
-        let used = cells[i + 1]!
-        const cost = costs[units[n]!]!
+      for (const { at: n, unit, offset } of counted) {
+        const i = at + offset
+        const startedAt = startIn(cells, i)
+        let used = countIn(cells, i)
+        const cost = costs[unit]!
         if (used !== CLOSED && startedAt > usual[n]! && startedAt - now <= MAX_AHEAD_MS) {
           states[2 * n] = startedAt
         } else {
           view(cells, i, after[n]!, now, states, 2 * n)
-          used = states[2 * n + 1]!
+          used = countIn(states, 2 * n)
           if (rates !== undefined && rates[n]! > 0) {
             if (cost > 0) said |= this.#bucket(n, cost, limits[n]!, rates[n]!, startedAt, now)
             continue
@@ -213,8 +225,8 @@ export class RowDecisions {
 
   /** Reads a bucket's cell. Its state is the cell as stored. Readers subtract the refill. */
   #bucket(n: number, cost: number, limit: number, rate: number, startedAt: number, now: number): number {
-    const [start, used] = [this.#states[2 * n]!, this.#states[2 * n + 1]!]
-    const perMs = this.layout.persMs[n]!
+    const [start, used] = [startIn(this.#states, 2 * n), countIn(this.#states, 2 * n)]
+    const { perMs } = this.layout.cellAt(n)
     const isOpen = start !== NOT_OPEN && !isFull(used, now - start, rate, perMs)
     const left = isOpen ? used - cameBack(now - start, rate, perMs) : 0
     const isUsual = isOpen && now - start < perMs
@@ -228,41 +240,28 @@ export class RowDecisions {
   /** Charges the current rows. @returns their states afterwards */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
-    const { costs } = request
-    const rows = this.#rows
     const states = this.#states
-    const { units } = this.layout
-    for (let r = 0; r < rows.length; r++) {
-      const { limits: counted, offsets } = rows[r]!
-      const cells = this.#pages[r]!
-      const at = this.#at[r]!
-      for (let c = 0; c < counted.length; c++) {
-        const n = counted[c]!
-        const cost = costs[units[n]!]!
-        if (cost === 0) continue
-        const used = Math.min(states[2 * n + 1]! + cost, MAX_USED)
-        cells[at + offsets[c]! + 1] = used
-        states[2 * n + 1] = used
-      }
-    }
+    this.#eachCharged(request, (cells, i, { at, unit }) => {
+      const used = Math.min(countIn(states, 2 * at) + request.costs[unit]!, MAX_USED)
+      cells[i + 1] = used
+      states[2 * at + 1] = used
+    })
     return states
   }
 
   /** Opens all cells that the request charges, and adds missing rows. */
   #roll(request: RowRequest, now: number): void {
-    const rows = this.#rows
-    for (let r = 0; r < rows.length; r++) if (this.#pages[r] === BLANK) this.#makeRoom(rows[r]!.table, now)
-    for (let r = 0; r < rows.length; r++) {
+    for (const [r, { table }] of this.#rows.entries()) if (this.#pages[r] === BLANK) this.#makeRoom(table, now)
+    for (const [r, { table, layer }] of this.#rows.entries()) {
       if (this.#pages[r] !== BLANK) continue
-      const { table, layer } = rows[r]!
       const place = table.add(this.keyOf(layer, request.subject))
       this.#pages[r] = table.pageOf(place)
       this.#at[r] = table.at(place)
     }
-    this.#eachCharged(request, (cells, i, at) => {
+    this.#eachCharged(request, (cells, i, { at }) => {
       this.#instant.roll(cells, i, at, request.quotas.rates)
-      this.#states[2 * at] = cells[i]!
-      this.#states[2 * at + 1] = cells[i + 1]!
+      this.#states[2 * at] = startIn(cells, i)
+      this.#states[2 * at + 1] = countIn(cells, i)
     })
   }
 
@@ -278,18 +277,17 @@ export class RowDecisions {
   #refused(request: RowRequest, now: number): WindowStates {
     if ((this.#said & AHEAD) === 0) return this.#states
     const { after } = this.#instant
-    this.#eachCharged(request, (cells, i, at) => {
+    this.#eachCharged(request, (cells, i, { at }) => {
       if (cells !== BLANK) reanchor(cells, i, after[at]!, now)
     })
     return this.#states
   }
 
-  /** Calls `visit` for each cell of the current rows that the request charges. `at` is its limit's position. */
-  #eachCharged({ costs }: RowRequest, visit: (cells: Float64Array, i: number, at: number) => void): void {
-    for (const [r, { limits, offsets }] of this.#rows.entries()) {
-      for (const [c, at] of limits.entries()) {
-        if (costs[this.layout.units[at]!]! > 0) visit(this.#pages[r]!, this.#at[r]! + offsets[c]!, at)
-      }
+  /** Calls `visit` for each cell of the current rows that the request charges, with where its pair is in its page. */
+  #eachCharged({ costs }: RowRequest, visit: (cells: Float64Array, i: number, counted: CountedCell) => void): void {
+    for (const [r, { cells }] of this.#rows.entries()) {
+      const [page, at] = [this.#pages[r]!, this.#at[r]!]
+      for (const counted of cells) if (costs[counted.unit]! > 0) visit(page, at + counted.offset, counted)
     }
   }
 }

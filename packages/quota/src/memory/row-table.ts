@@ -224,13 +224,10 @@ export class Tables {
 export class TableView {
   readonly table: RowTable
   readonly places: readonly number[]
-  /** The same, as the offset of the first of their two numbers. */
-  readonly offsets: readonly number[]
 
   constructor(table: RowTable, cells: readonly CellDefinition[]) {
     this.table = table
     this.places = table.placesOf(cells)
-    this.offsets = this.places.map((place) => 2 * place)
   }
 }
 

@@ -1,8 +1,27 @@
-import { type CellDefinition, cellsIn, slotsCell, windowCell } from '../windows/identity.ts'
+import { type CellDefinition, cellsIn, inRowOrder, slotsCell, windowCell } from '../windows/identity.ts'
+import type { KindName } from '../windows/kinds.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
 import type { StoreSchema } from '../windows/schema.ts'
-import type { LimitRule, Policy } from './policy.ts'
+import { SLOTS } from '../windows/units.ts'
+import type { LayerDefinition, LimitRule, Policy } from './policy.ts'
 import { unitNames } from './units.ts'
+
+/** A limit of a policy, and where stores have its counter. */
+export interface PlacedLimit {
+  /** Its position: by layer, then in row order. */
+  readonly at: number
+  readonly rule: LimitRule
+  readonly kind: KindName
+  /** See `CellDefinition.lengthMs`. */
+  readonly lengthMs: number
+  /** See `CellDefinition.identity`. */
+  readonly identity: string
+  /** The amount that it counts: an index of a request's costs. */
+  readonly unit: number
+  /** The index of its layer. */
+  readonly layer: number
+  readonly ofLayer: LayerDefinition
+}
 
 /**
  * A policy's limits, arranged for stores. Each has a position: by layer, then in row order. Limits, states and periods
@@ -10,8 +29,9 @@ import { unitNames } from './units.ts'
  */
 export interface PlacedLimits {
   /** By position. */
-  readonly rules: readonly LimitRule[]
-  readonly positions: ReadonlyMap<string, number>
+  readonly limits: readonly PlacedLimit[]
+  /** In the policy's order. */
+  readonly shown: readonly PlacedLimit[]
   readonly schema: StoreSchema
   readonly layout: Layout
   /** The set of limits that each operation counts in: an index of the schema's `sets`. */
@@ -34,24 +54,26 @@ export function placedLimits(policy: Policy): PlacedLimits {
 
 function place(policy: Policy): PlacedLimits {
   const units = unitNames(policy)
-  const rules: LimitRule[] = []
-  const layers = policy.layers.map(({ name, shared }, index) => {
-    const own = policy.limits.filter(({ layer }) => layer === index)
-    const cells = cellsIn(units, own.map(cellOf))
-    rules.push(...cells.map(({ identity }) => own.find((rule) => identityOf(rule) === identity)!))
-    return { name, shared, cells }
+  const amounts = [...units, SLOTS]
+  const limits: PlacedLimit[] = []
+  const layers = policy.layers.map((ofLayer, layer) => {
+    const own = policy.limits.filter((rule) => rule.layer === layer)
+    for (const { rule, kind, lengthMs, identity, unit } of inRowOrder(own.map((rule) => ({ rule, ...cellOf(rule) })))) {
+      const at = limits.length
+      limits.push({ at, rule, kind, lengthMs, identity, unit: amounts.indexOf(unit), layer, ofLayer })
+    }
+    return { name: ofLayer.name, shared: ofLayer.shared, cells: cellsIn(units, own.map(cellOf)) }
   })
-  const all = [...rules.keys()]
-  const sets: (readonly number[])[] = [all]
+  const sets: (readonly number[])[] = [[...limits.keys()]]
   const setOf = new Map<string, number>()
   for (const operation of Object.keys(policy.operations)) {
-    const counted = all.filter((at) => counts(rules[at]!, operation))
+    const counted = limits.filter(({ rule }) => counts(rule, operation)).map(({ at }) => at)
     const same = sets.findIndex((set) => set.join() === counted.join())
     setOf.set(operation, same === -1 ? sets.push(counted) - 1 : same)
   }
   const schema = { units, layers, sets }
-  const positions = new Map(rules.map(({ name }, at) => [name, at]))
-  return { rules, positions, schema, layout: layoutOf(schema), setOf }
+  const shown = limits.toSorted((a, b) => policy.limits.indexOf(a.rule) - policy.limits.indexOf(b.rule))
+  return { limits, shown, schema, layout: layoutOf(schema), setOf }
 }
 
 function cellOf({ name, formerly = name, unit, window }: LimitRule): CellDefinition {
@@ -78,12 +100,19 @@ export function limitNamed({ limits }: Pick<Policy, 'limits'>, name: string): Li
   return limits.find((limit) => limit.name === name)
 }
 
+/** Returns the layer of a limit. */
+export function layerOf({ layers }: Pick<Policy, 'layers'>, { layer }: Pick<LimitRule, 'layer'>): LayerDefinition {
+  return layers[layer]!
+}
+
 /** Returns the limits of a layer. */
-export function limitsOfLayer(
-  { limits, layers }: Pick<Policy, 'limits' | 'layers'>,
-  layer: string,
-): readonly LimitRule[] {
-  return limits.filter((rule) => layers[rule.layer]!.name === layer)
+export function limitsOfLayer(policy: Pick<Policy, 'limits' | 'layers'>, layer: string): readonly LimitRule[] {
+  return policy.limits.filter((rule) => layerOf(policy, rule).name === layer)
+}
+
+/** Returns the limits that each subject has of its own. */
+export function ownLimits(policy: Pick<Policy, 'limits' | 'layers'>): readonly LimitRule[] {
+  return policy.limits.filter((rule) => !layerOf(policy, rule).shared)
 }
 
 /** Whether some limit counts the operation's concurrency, even if its layers are off. */

@@ -1,7 +1,7 @@
 import { plain } from '../errors/shown.ts'
 import { isObject, isPlain } from '../options/checks.ts'
 
-import { limitsOfLayer } from './cells.ts'
+import { limitsOfLayer, ownLimits } from './cells.ts'
 import { fitAnchor } from './limits.ts'
 import type { LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
 import { areThresholds, limitNumber, plainCost, withBurst, wrongCost } from './rules.ts'
@@ -39,7 +39,6 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
   if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the limits apply, not scaled')
   const numbers = (of: unknown, at: string, rules = policy.limits): LimitNumbers =>
     fitTable(rules, of, at, faults, numberIn(policy), wrongNumber('what there is without it applies'))
-  const ofSubjects = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
   const settings: Settings = {
     mode,
     limits: fitNumbers(policy, own.limits, stored('limits'), faults),
@@ -47,7 +46,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
     shared: fitShared(own, stored('shared'), faults),
     prices: fitPrices(policy, stored('prices'), faults),
     shadow: fitSwitches(policy.limits, stored('shadow'), 'shadow', faults),
-    plans: fitPlans(stored('plans'), faults, (of, at) => numbers(of, at, ofSubjects)),
+    plans: fitPlans(stored('plans'), faults, (of, at) => numbers(of, at, ownLimits(policy))),
     thresholds: orNull(
       stored('thresholds'),
       'thresholds',

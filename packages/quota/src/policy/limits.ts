@@ -9,7 +9,7 @@ import {
   type OwnAnchor,
 } from '../windows/kinds/calendar.ts'
 import { cameBack as flooredShare } from '../windows/refill.ts'
-import { placedLimits } from './cells.ts'
+import { layerOf, placedLimits } from './cells.ts'
 import type { Limit, LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 import { hundredths, isInstant, ownOf } from './values.ts'
@@ -102,26 +102,22 @@ export interface LimitsOf {
  * In mode `custom`, its numbers are the base, and neither they nor plans are scaled. Concurrency is never scaled.
  */
 export function effectiveQuotas(inputs: LimitInputs, of: LimitsOf = {}): Quotas {
-  const { policy, settings } = inputs
-  const { rules } = placedLimits(policy)
+  const { policy } = inputs
   const layers = applyingLayers(inputs, of)
-  const applies = rules.map(({ layer }) => layers.includes(layer))
-  const effective = rules.map((rule, at) => (applies[at] ? effectiveLimit(inputs, rule, of) : NONE))
-  const limits = effective.map(({ burst }) => burst)
-  const isShadowed = ({ name, shadow }: LimitRule, at: number): boolean =>
-    applies[at] === true && (ownOf(settings.shadow, name) ?? shadow)
-  const shadowed = rules.some(isShadowed)
-    ? rules.map((rule, at) => (isShadowed(rule, at) ? limits[at] : undefined))
-    : undefined
+  const effective = placedLimits(policy).limits.map(({ rule, layer }) =>
+    layers.includes(layer) ? effectiveLimit(inputs, rule, of) : NONE,
+  )
   const slotless = slotlessSets(policy, layers)
   const anchors = anchorsOf(policy, of)
-  const blocked = [...policy.layers.keys()].filter((layer) => ownOf(of.subjects, policy.layers[layer]!.name)?.blocked)
+  const blocked = policy.layers.flatMap(({ name }, layer) => (ownOf(of.subjects, name)?.blocked ? [layer] : []))
+  const hasBuckets = policy.limits.some(({ window }) => window?.burst !== undefined)
+  const hasShadowed = effective.some(({ isShadowed }) => isShadowed)
   return {
     layers,
-    limits: limits.map((limit, at) => (shadowed?.[at] === undefined ? limit : Number.POSITIVE_INFINITY)),
+    limits: effective.map(({ burst, isShadowed }) => (isShadowed ? Number.POSITIVE_INFINITY : burst)),
     from: effective.map(({ from }) => from),
-    ...(rules.some(({ window }) => window?.burst !== undefined) && { rates: ratesOf(rules, effective) }),
-    ...(shadowed !== undefined && { shadowed }),
+    ...(hasBuckets && { rates: effective.map(({ rate }) => rate) }),
+    ...(hasShadowed && { shadowed: effective.map(({ burst, isShadowed }) => (isShadowed ? burst : undefined)) }),
     ...(anchors !== undefined && { anchors }),
     ...(slotless.length > 0 && { slotless }),
     ...(blocked.length > 0 && { blocked }),
@@ -140,28 +136,23 @@ function applyingLayers({ policy, settings }: LimitInputs, of: LimitsOf): readon
 
 /** A limit in force. */
 interface EffectiveLimit {
-  /** How much; for a bucket, per length. */
-  readonly limit: number
+  /** See {@link Quotas.rates}. */
+  readonly rate: number
   /** How much may be used at one time: the limit, or a bucket's burst. */
   readonly burst: number
   readonly from: LimitSource
+  readonly isShadowed: boolean
 }
 
-const NONE: EffectiveLimit = { limit: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY, from: 'base' }
-
-/** The refill rates of buckets, by position. */
-function ratesOf(rules: readonly LimitRule[], effective: readonly EffectiveLimit[]): readonly number[] {
-  return effective.map(({ limit }, at) =>
-    rules[at]!.window?.burst === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit,
-  )
-}
+/** A limit of a layer that doesn't apply. */
+const NONE: EffectiveLimit = { rate: 0, burst: Number.POSITIVE_INFINITY, from: 'base', isShadowed: false }
 
 /** Returns the sets with concurrency limits, all of whose layers don't apply. */
 function slotlessSets(policy: Policy, applying: readonly number[]): readonly number[] {
-  const { schema, rules } = placedLimits(policy)
-  return [...schema.sets.keys()].filter((set) => {
-    const slots = schema.sets[set]!.filter((at) => rules[at]!.window === undefined)
-    return slots.length > 0 && !slots.some((at) => applying.includes(rules[at]!.layer))
+  const { schema, limits } = placedLimits(policy)
+  return schema.sets.flatMap((set, index) => {
+    const slots = limits.filter(({ at, rule }) => rule.window === undefined && set.includes(at))
+    return slots.length > 0 && !slots.some(({ layer }) => applying.includes(layer)) ? [index] : []
   })
 }
 
@@ -175,13 +166,16 @@ function anchorsOf(policy: Policy, { subjects }: LimitsOf): Quotas['anchors'] {
 function effectiveLimit(inputs: LimitInputs, rule: LimitRule, of: LimitsOf): EffectiveLimit {
   const { policy, settings, factorHundredths } = inputs
   const { number, from } = numberOf(inputs, rule, of)
-  const { shared, name: layer } = policy.layers[rule.layer]!
+  const { shared, name: layer } = layerOf(policy, rule)
   const isScaled = rule.window !== undefined && (from === 'plan' || from === 'base' || from === 'custom')
   const mode = isScaled ? modeHundredths(settings.mode, factorHundredths) : 100
   const multiplier = isScaled && shared ? hundredths(settings.shared[layer]!.multiplier)! : 100
   const limit = scaledLimit(typeof number === 'object' ? number.limit : number, mode, multiplier)
   const burst = burstOf(rule, number)
-  return { limit, burst: burst === undefined ? limit : burstUnder(limit, burst), from }
+  const isShadowed = ownOf(settings.shadow, rule.name) ?? rule.shadow
+  if (burst === undefined) return { rate: 0, burst: limit, from, isShadowed }
+  const rate = limit === Number.POSITIVE_INFINITY ? 0 : limit
+  return { rate, burst: burstUnder(limit, burst), from, isShadowed }
 }
 
 /** A bucket's burst. A number other than the policy's keeps the share that the burst has of the limit. */
@@ -201,7 +195,7 @@ interface NumberInForce {
 /** The number in force: the subject's, else the request's, else that of the plan, else custom or the base. */
 function numberOf(inputs: LimitInputs, rule: LimitRule, of: LimitsOf): NumberInForce {
   const { settings, policy } = inputs
-  const own = policy.layers[rule.layer]!.shared ? undefined : ownNumber(inputs, rule, of)
+  const own = layerOf(policy, rule).shared ? undefined : ownNumber(inputs, rule, of)
   if (own !== undefined) return own
   const custom = settings.mode === 'custom' ? ownOf(settings.custom ?? undefined, rule.name) : undefined
   if (custom !== undefined) return { number: custom, from: 'custom' }
@@ -210,7 +204,7 @@ function numberOf(inputs: LimitInputs, rule: LimitRule, of: LimitsOf): NumberInF
 
 /** A number that isn't the same for all subjects. */
 function ownNumber({ policy, settings }: LimitInputs, rule: LimitRule, of: LimitsOf): NumberInForce | undefined {
-  const subject = ownOf(of.subjects, policy.layers[rule.layer]!.name)
+  const subject = ownOf(of.subjects, layerOf(policy, rule).name)
   const stored = ownOf(subject?.limits, rule.name) ?? undefined
   if (stored !== undefined) return { number: stored, from: 'subject' }
   const requested = ownOf(of.numbers, rule.name)

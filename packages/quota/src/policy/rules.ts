@@ -13,7 +13,7 @@ import {
 } from '../options/checks.ts'
 import { expectedText, fits, listed, noSuchName } from '../options/faults.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
-import { limitNamed, limitNames } from './cells.ts'
+import { layerOf, limitNamed, limitNames } from './cells.ts'
 import { isMoney, money, moneyText, readMoney } from './money.ts'
 import type { LimitNumber, LimitNumbers, LimitRule, LimitWithBurst, Policy } from './policy.ts'
 import type { Threshold } from './settings.ts'
@@ -99,8 +99,8 @@ export function limitNumbers(policy: Pick<Policy, 'limits' | 'units'>, numbers: 
 
 /** Checks plans' numbers: any limits of subjects' own. */
 export function plansCheck(policy: Pick<Policy, 'limits' | 'layers' | 'units'>, writing: Writing): Check<PlanNumbers> {
-  const isShared = ({ layer }: LimitRule): string | undefined =>
-    policy.layers[layer]!.shared ? `shared by all subjects: plans are for limits of each subject's own` : undefined
+  const isShared = (rule: LimitRule): string | undefined =>
+    layerOf(policy, rule).shared ? `shared by all subjects: plans are for limits of each subject's own` : undefined
   const plan = someNumbersCheck(policy, writing, isShared)
   const plans = tableEach((name) => wrongName(name, "a plan's name") ?? plan, 'an object of numbers by plan and limit')
   const count = v.rawCheck<PlanNumbers>(({ dataset: { typed, value }, addIssue }) => {

@@ -42,10 +42,9 @@ export function policyWarnings(policy: Policy): Fault[] {
 function warningsOf(inputs: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, settings } = inputs
   const { limits } = effectiveQuotas(inputs, { plan })
-  const { positions } = placedLimits(policy)
-  return policy.limits.flatMap((rule) => {
+  return placedLimits(policy).shown.flatMap(({ rule, at }) => {
     const isLookedAt = plan === undefined || planLimit(policy, settings, plan, rule.name) !== undefined
-    const limit = limits[positions.get(rule.name)!]!
+    const limit = limits[at]!
     const message = isLookedAt && limit >= least ? warning(inputs, rule, limit) : undefined
     return message === undefined ? [] : [{ path: rule.name, message }]
   })

@@ -8,7 +8,7 @@ import { layerKey, ownerOf, type StoreSchema, type SubjectKeys } from '../store/
 import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
-import { GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
+import { countIn, GRACE_MS, lastEnd, NOT_OPEN, startIn } from '../windows/row.ts'
 
 /** A limit's counter by its identity: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
@@ -170,10 +170,9 @@ class NamedTable {
   putPairs(key: string, identities: readonly string[], pairs: readonly number[]): void {
     const places = this.#placesOf(identities)
     const { page, at } = this.#rowOf(key)
-    for (let c = 0; c < places.length; c++) {
-      const i = at + 2 * places[c]!
-      page[i] = pairs[2 * c]!
-      page[i + 1] = pairs[2 * c + 1]!
+    for (const [cell, place] of places.entries()) {
+      page[at + 2 * place] = startIn(pairs, 2 * cell)
+      page[at + 2 * place + 1] = countIn(pairs, 2 * cell)
     }
   }
 
@@ -182,9 +181,7 @@ class NamedTable {
     if (row === NOWHERE) return undefined
     const places = this.#placesOf(identities)
     const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
-    const pairs: number[] = []
-    for (const cell of places) pairs.push(page[at + 2 * cell]!, page[at + 2 * cell + 1]!)
-    return pairs
+    return places.flatMap((place) => [startIn(page, at + 2 * place), countIn(page, at + 2 * place)])
   }
 
   row(key: string): readonly NamedCell[] | undefined {
@@ -219,7 +216,7 @@ class NamedTable {
     }
     const named: NamedCell[] = []
     for (const [identity, place] of this.#ordered) {
-      if (2 * place < pairs.length) named.push([identity, pairs[2 * place]!, pairs[2 * place + 1]!])
+      if (2 * place < pairs.length) named.push([identity, startIn(pairs, 2 * place), countIn(pairs, 2 * place)])
     }
     return named
   }
@@ -291,9 +288,9 @@ export function rowPlaces(schema: StoreSchema, request: RowRequest): RowPlace[] 
 
 /** Returns the layers whose rows a request uses, in its order. */
 export function usedLayers(layout: Layout, request: RowRequest): readonly number[] {
-  if ('limits' in request) return [...new Set(request.limits.map((at) => layout.layerOf[at]!))]
+  if ('limits' in request) return [...new Set(request.limits.map((at) => layout.cellAt(at).layer))]
   const { layers } = 'quotas' in request ? request.quotas : request
-  return layers.filter((layer) => layout.counted[request.set]![layer]!.length > 0)
+  return layers.filter((layer) => layout.countedIn(request.set, layer).length > 0)
 }
 
 /** Returns the record that a request with an id uses; none without an id. */

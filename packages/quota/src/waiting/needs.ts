@@ -1,5 +1,5 @@
 import type { TakeDemand } from '../engine/decide/demands.ts'
-import { type PlacedLimits, placedLimits } from '../policy/cells.ts'
+import { counts, type PlacedLimits, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { initialSettings } from '../policy/settings.ts'
 import { priceOf } from '../policy/warnings.ts'
@@ -83,16 +83,13 @@ function laneOf({ name, own }: Limited, subject: Subject): string | undefined {
 }
 
 function limitsOf(policy: Policy): readonly Limited[] {
-  const { rules, layout } = placedLimits(policy)
   const prices = Object.keys(policy.operations).map(
     (name) => [name, priceOf(policy, initialSettings(policy), name)] as const,
   )
-  const limits = rules.map(({ name, layer, window, operations }, at): Limited => {
-    const { shared, name: ofLayer } = policy.layers[layer]!
-    const unit = layout.units[at]!
-    const users = prices.filter(([each, price]) => (operations?.includes(each) ?? true) && (price[unit] ?? 0) > 0)
-    const own = shared ? undefined : ofLayer
-    return { name, at, layer, own, unit, isSlots: window === undefined, users: users.length }
+  const limits = placedLimits(policy).limits.map(({ rule, ofLayer, at, layer, unit }): Limited => {
+    const users = prices.filter(([each, price]) => counts(rule, each) && (price[unit] ?? 0) > 0)
+    const own = ofLayer.shared ? undefined : ofLayer.name
+    return { name: rule.name, at, layer, own, unit, isSlots: rule.window === undefined, users: users.length }
   })
   const isShared = ({ own }: Limited): number => Number(own === undefined)
   return limits.sort((a, b) => isShared(a) - isShared(b) || a.layer - b.layer || a.users - b.users)

@@ -2,7 +2,7 @@ import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
 import { cameBack } from './refill.ts'
-import { type Cells, NOT_OPEN, roll, rollBucket } from './row.ts'
+import { type Cells, NOT_OPEN, roll, rollBucket, startIn } from './row.ts'
 import type { StoreSchema } from './schema.ts'
 
 /** The cells of a layer's rows. A row has a pair `[startedAt, used]` per cell: windows first, then slots. */
@@ -23,8 +23,6 @@ export class RowLayout {
   readonly size: number
   /** Windows per row, rolling and calendar. */
   readonly width: number
-  /** The time in which a bucket refills by its limit, in milliseconds; 0 for other cells. */
-  readonly persMs: readonly number[]
   /** The positions of calendar windows in a row. */
   readonly calendars: readonly number[]
   /** The amount that each cell counts, in row order: see {@link CellSchema.unit}. */
@@ -40,15 +38,24 @@ export class RowLayout {
     this.size = cells.length
     this.width = cells.filter(({ kind }) => kind !== 'concurrency').length
     this.lengthsMs = cells.slice(0, this.width).map(({ lengthMs }) => lengthMs)
-    this.calendars = [...cells.keys()].filter((cell) => cells[cell]!.kind === 'calendar')
+    this.calendars = cells.flatMap(({ kind }, cell) => (kind === 'calendar' ? [cell] : []))
     this.units = cells.map(({ unit }) => unit)
-    this.persMs = cells.map(({ kind, lengthMs }) => (kind === 'bucket' ? lengthMs / 2 : 0))
   }
 
   /** Whether a row's last cell counts slots. */
   get hasSlots(): boolean {
     return this.width < this.size
   }
+}
+
+/** A limit's cell, and where it is. */
+export interface PlacedCell extends CellSchema {
+  /** The index of its layer. */
+  readonly layer: number
+  /** Its position in its layer's rows. */
+  readonly cell: number
+  /** The time in which a bucket refills by its limit, in milliseconds; 0 for other kinds. */
+  readonly perMs: number
 }
 
 /**
@@ -59,13 +66,11 @@ export class Layout {
   /** By layer. */
   readonly rows: readonly RowLayout[]
   /** By position. */
-  readonly cells: readonly CellSchema[]
+  readonly cells: readonly PlacedCell[]
   /** The index of each limit's layer. */
   readonly layerOf: readonly number[]
   /** The amount that each limit counts: see {@link CellSchema.unit}. */
   readonly units: readonly number[]
-  /** The time in which a bucket refills by its limit, in milliseconds; 0 for other limits. */
-  readonly persMs: readonly number[]
   /** The positions of calendar windows. A request has their periods in this order. */
   readonly calendars: readonly number[]
   /** By set, then by layer: the positions of the limits that count. */
@@ -80,10 +85,13 @@ export class Layout {
       first += cells.length
       return row
     })
-    this.cells = this.rows.flatMap(({ cells }) => cells)
-    this.layerOf = this.rows.flatMap(({ cells }, layer) => cells.map(() => layer))
-    this.units = this.rows.flatMap(({ units }) => units)
-    this.persMs = this.rows.flatMap(({ persMs }) => persMs)
+    this.cells = layers.flatMap(({ cells }, layer) =>
+      cells.map((each, cell) => {
+        return { ...each, layer, cell, perMs: each.kind === 'bucket' ? each.lengthMs / 2 : 0 }
+      }),
+    )
+    this.layerOf = this.cells.map(({ layer }) => layer)
+    this.units = this.cells.map(({ unit }) => unit)
     this.calendars = this.rows.flatMap((row) => row.calendars.map((cell) => row.first + cell))
     this.counted = sets.map((set) => layers.map((_, layer) => set.filter((at) => this.layerOf[at] === layer)))
     // Doubles from the start, so that a copy can hold epoch milliseconds.
@@ -95,6 +103,16 @@ export class Layout {
   /** The number of limits. */
   get size(): number {
     return this.cells.length
+  }
+
+  /** Returns the cell of a limit by its position. */
+  cellAt(at: number): PlacedCell {
+    return this.cells[at]!
+  }
+
+  /** Returns the positions of the limits that a set counts in a layer. */
+  countedIn(set: number, layer: number): readonly number[] {
+    return this.counted[set]![layer]!
   }
 
   /** Returns where the periods of a calendar window are among those of a request. */
@@ -110,8 +128,9 @@ export class Layout {
    */
   usedAt(state: readonly number[], at: number, rates: readonly number[] | undefined, now: number): number {
     const used = state[2 * at + 1] ?? 0
-    const rate = rates === undefined ? 0 : rates[at]!
-    return rate === 0 || used === 0 ? used : Math.max(0, used - cameBack(now - state[2 * at]!, rate, this.persMs[at]!))
+    const rate = rates?.[at] ?? 0
+    if (rate === 0 || used === 0) return used
+    return Math.max(0, used - cameBack(now - startIn(state, 2 * at), rate, this.cellAt(at).perMs))
   }
 }
 
@@ -139,7 +158,7 @@ export class Instant {
 
   constructor(layout: Layout) {
     this.#layout = layout
-    this.usual = layout.persMs.some((perMs) => perMs > 0) ? [] : this.after
+    this.usual = layout.cells.some(({ kind }) => kind === 'bucket') ? [] : this.after
   }
 
   /**
@@ -151,13 +170,11 @@ export class Instant {
    */
   moveTo(now: number, periods: readonly number[] | undefined): boolean {
     if (now === this.#now && periods === this.#periods) return this.#isInside
-    const { cells, size } = this.#layout
     this.#now = now
     this.#periods = periods
     this.#isInside = true
     let periodsAt = 0
-    for (let at = 0; at < size; at++) {
-      const { kind, lengthMs } = cells[at]!
+    for (const [at, { kind, lengthMs }] of this.#layout.cells.entries()) {
       const isCalendar = kind === 'calendar'
       const period = isCalendar ? periodAt(now, periods, periodsAt) : undefined
       if (isCalendar) periodsAt += PERIOD_NUMBERS
@@ -182,14 +199,15 @@ export class Instant {
    */
   roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {
     const rate = rates?.[at] ?? 0
-    if (rate > 0) rollBucket(cells, i, this.after[at]!, this.#now, rate, this.#layout.persMs[at]!)
-    else roll(cells, i, this.after[at]!, this.opensAt[at]!, this.#now)
+    const after = this.after[at]!
+    if (rate > 0) rollBucket(cells, i, after, this.#now, rate, this.#layout.cellAt(at).perMs)
+    else roll(cells, i, after, this.opensAt[at]!, this.#now)
   }
 
   #leaveOutBuckets(): void {
     if (this.usual === this.after) return
     for (const [at, after] of this.after.entries()) {
-      this.usual[at] = this.#layout.persMs[at] === 0 ? after : Number.POSITIVE_INFINITY
+      this.usual[at] = this.#layout.cellAt(at).kind === 'bucket' ? Number.POSITIVE_INFINITY : after
     }
   }
 }

@@ -40,14 +40,28 @@ export interface Cells {
   [index: number]: number
 }
 
+/** Returns when the cell at `i` started. */
+export function startIn(cells: Cells, i: number): number {
+  return cells[i]!
+}
+
+/** Returns what the cell at `i` has counted since its start, or {@link CLOSED}. */
+export function countIn(cells: Cells, i: number): number {
+  return cells[i + 1]!
+}
+
 /** Limits a start to {@link MAX_AHEAD_MS} ahead. A moved start is later than that of a window opened at `now`. */
 function anchored(startedAt: number, after: number, now: number): number {
   return startedAt - now > MAX_AHEAD_MS && after !== ALWAYS_OPEN ? now + 1 : startedAt
 }
 
+function isOpen(cells: Cells, i: number, after: number): boolean {
+  return countIn(cells, i) !== CLOSED && startIn(cells, i) > after
+}
+
 /** Returns what a cell has used. */
 export function usedIn(cells: Cells, i: number, after: number): number {
-  return cells[i + 1] !== CLOSED && cells[i]! > after ? cells[i + 1]! : 0
+  return isOpen(cells, i, after) ? countIn(cells, i) : 0
 }
 
 /**
@@ -58,10 +72,10 @@ export function usedIn(cells: Cells, i: number, after: number): number {
  * @param opensAt the start of a cell that opens now
  */
 export function roll(cells: Cells, i: number, after: number, opensAt: number, now: number): void {
-  const startedAt = anchored(cells[i]!, after, now)
-  const isOpen = cells[i + 1] !== CLOSED && cells[i]! > after
-  cells[i] = isOpen ? startedAt : Math.max(opensAt, startedAt + 1)
-  if (!isOpen) cells[i + 1] = 0
+  const startedAt = anchored(startIn(cells, i), after, now)
+  const wasOpen = isOpen(cells, i, after)
+  cells[i] = wasOpen ? startedAt : Math.max(opensAt, startedAt + 1)
+  if (!wasOpen) cells[i + 1] = 0
 }
 
 /**
@@ -79,17 +93,17 @@ export function isFull(used: number, ageMs: number, rate: number, perMs: number)
  * @param rate tokens that refill per `perMs`, above 0
  */
 export function rollBucket(cells: Cells, i: number, after: number, now: number, rate: number, perMs: number): void {
-  const [startedAt, used] = [cells[i]!, cells[i + 1]!]
-  const isOpen = used !== CLOSED && startedAt > after && !isFull(used, now - startedAt, rate, perMs)
-  roll(cells, i, isOpen ? after : Number.POSITIVE_INFINITY, now, now)
-  if (!isOpen || now - startedAt < perMs) return
+  const [startedAt, used] = [startIn(cells, i), countIn(cells, i)]
+  const stays = isOpen(cells, i, after) && !isFull(used, now - startedAt, rate, perMs)
+  roll(cells, i, stays ? after : Number.POSITIVE_INFINITY, now, now)
+  if (!stays || now - startedAt < perMs) return
   cells[i] = startedAt + perMs
   cells[i + 1] = used - rate
 }
 
 /** Charges an open cell. */
 export function add(cells: Cells, i: number, cost: number): void {
-  cells[i + 1] = Math.min(cells[i + 1]! + cost, MAX_USED)
+  cells[i + 1] = Math.min(countIn(cells, i) + cost, MAX_USED)
 }
 
 /**
@@ -97,7 +111,7 @@ export function add(cells: Cells, i: number, cost: number): void {
  * cell keeps its start, because the next opening must be later.
  */
 export function reanchor(cells: Cells, i: number, after: number, now: number): void {
-  if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, after, now)
+  if (countIn(cells, i) !== CLOSED) cells[i] = anchored(startIn(cells, i), after, now)
 }
 
 /**
@@ -114,8 +128,8 @@ function less(used: number, amount: number): number {
  * @param isSlots freeing the last slot closes the cell, so that a kept row equals a dropped one
  */
 export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots = false): void {
-  const used = cells[i + 1]!
-  if (used === CLOSED || cells[i] !== startedAt || amount === 0) return
+  const used = countIn(cells, i)
+  if (used === CLOSED || startIn(cells, i) !== startedAt || amount === 0) return
   cells[i + 1] = isSlots && used <= amount ? CLOSED : less(used, amount)
 }
 
@@ -131,9 +145,9 @@ export function clearRow(cells: Cells, at: number, size: number): void {
 
 /** Writes a cell's current `[startedAt, used]` to `state` at `to`; `[-1, 0]` if it isn't open. */
 export function view(cells: Cells, i: number, after: number, now: number, state: number[], to: number): void {
-  const isOpen = cells[i + 1] !== CLOSED && cells[i]! > after
-  state[to] = isOpen ? anchored(cells[i]!, after, now) : NOT_OPEN
-  state[to + 1] = isOpen ? cells[i + 1]! : 0
+  const shows = isOpen(cells, i, after)
+  state[to] = shows ? anchored(startIn(cells, i), after, now) : NOT_OPEN
+  state[to + 1] = shows ? countIn(cells, i) : 0
 }
 
 /**
@@ -144,10 +158,11 @@ export function view(cells: Cells, i: number, after: number, now: number, state:
  */
 export function lastEnd(cells: Cells, at: number, lengthsMs: readonly number[]): number {
   let end = 0
-  for (let c = 0; c < lengthsMs.length; c++) {
-    const lengthMs = lengthsMs[c]!
-    const isOver = lengthMs === Number.POSITIVE_INFINITY && cells[at + 2 * c + 1]! <= 0
-    if (!isOver) end = Math.max(end, cells[at + 2 * c]! + lengthMs)
+  let i = at
+  for (const lengthMs of lengthsMs) {
+    const isOver = lengthMs === Number.POSITIVE_INFINITY && countIn(cells, i) <= 0
+    if (!isOver) end = Math.max(end, startIn(cells, i) + lengthMs)
+    i += 2
   }
   return end
 }

@@ -1,6 +1,6 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/checks.ts'
-import { limitNamed } from '../../policy/cells.ts'
+import { limitNamed, ownLimits } from '../../policy/cells.ts'
 import { fitSettings, withForeignBursts } from '../../policy/fit.ts'
 import type { GivenLimit, Policy } from '../../policy/policy.ts'
 import { limitNumbers, plainCost } from '../../policy/rules.ts'
@@ -171,12 +171,11 @@ function withForeignNumbers(policy: Policy, stored: unknown, next: Settings, cha
     const [of, named] = [stored, change].map((from) => path.reduce<unknown>(member, from))
     return withForeignBursts(rules, of, to, named)
   }
-  const ofSubjects = policy.limits.filter(({ layer }) => policy.layers[layer]?.shared === false)
   return {
     ...next,
     limits: numbers(policy.limits, next.limits, 'limits'),
     custom: next.custom && numbers(policy.limits, next.custom, 'custom'),
-    plans: mapValues(next.plans, (plan, name) => numbers(ofSubjects, plan, 'plans', name)),
+    plans: mapValues(next.plans, (plan, name) => numbers(ownLimits(policy), plan, 'plans', name)),
   }
 }
 
@@ -209,7 +208,7 @@ function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
     Object.fromEntries(membersOf(of).filter(([name]) => isKnown(name)))
   const named = (of: string, isKnown: (name: string) => boolean): object => within(member(stored, of), isKnown)
   const isLimit = (name: string): boolean => limitNamed(policy, name) !== undefined
-  const isOfSubjects = (name: string): boolean => policy.layers[limitNamed(policy, name)?.layer ?? -1]?.shared === false
+  const isOfSubjects = (name: string): boolean => ownLimits(policy).some((rule) => rule.name === name)
   return {
     ...fitted,
     custom: named('custom', isLimit),

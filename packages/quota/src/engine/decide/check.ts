@@ -2,7 +2,7 @@ import { faultyDocument, QuotaError, type QuotaErrorCode } from '../../errors/qu
 import { kindOf, shown } from '../../errors/shown.ts'
 import { isPlain } from '../../options/checks.ts'
 import { faultsOf, listed, noSuchName, within } from '../../options/faults.ts'
-import { counts } from '../../policy/cells.ts'
+import { counts, ownLimits } from '../../policy/cells.ts'
 import {
   type LayerDefinition,
   type LimitNumber,
@@ -64,8 +64,7 @@ export class RequestCheck {
     this.#policy = policy
     this.units = unitNames(policy)
     this.#ownLayers = ownLayerNames(policy.layers)
-    const own = policy.limits.filter(({ layer }) => !policy.layers[layer]!.shared)
-    this.#own = new Map(own.map((rule) => [rule.name, rule]))
+    this.#own = new Map(ownLimits(policy).map((rule) => [rule.name, rule]))
     this.#rules = rules
   }
 

@@ -1,7 +1,7 @@
-import { admits, type DecisionFrame, type Demand, limitStatuses } from '../../decision/decide.ts'
+import { admits, type DecisionFrame, type Demand, limitStatuses, startOf, sumOf } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
 import { admitted, Peeked, refused, refusedBlocked } from '../../decision/outcome.ts'
-import { ALL, placedLimits } from '../../policy/cells.ts'
+import { ALL } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
 import type { ReadReply, ReadRequest } from '../../store/quota-store.ts'
@@ -18,7 +18,7 @@ import type { Replied, StoreFailure } from './takes.ts'
 
 export interface DecisionsDeps {
   readonly live: LiveSettings
-  readonly frames: readonly DecisionFrame[]
+  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly reports: Reports
   readonly near: NearLimits
   readonly fallback: Fallback
@@ -46,9 +46,9 @@ export class Decisions {
    * @param isFinal whether the charge can't be settled
    */
   of(demand: TakeDemand, reply: Replied, isFinal = true): Decision {
-    const { frames, reports, near, fallback, owed } = this.#deps
+    const { frameOf, reports, near, fallback, owed } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
-    const frame = frames[demand.set]!
+    const frame = frameOf(demand)
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
     if (fallback.remembers) {
@@ -70,15 +70,15 @@ export class Decisions {
 
   /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
-    const { clock, frames } = this.#deps
-    return admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'free')
+    const { clock, frameOf } = this.#deps
+    return admitted(demand, { now: clock.now(), states: [] }, frameOf(demand), 'free')
   }
 
   /** Refuses a request of a blocked subject, without reading counters; `undefined`: it isn't blocked. */
   blocked(demand: TakeDemand): RefusedDecision | undefined {
     if (demand.quotas.blocked === undefined || !demand.hasSubjectSettings) return undefined
-    const { clock, frames } = this.#deps
-    return refusedBlocked(demand, clock.now(), frames[demand.set]!)
+    const { clock, frameOf } = this.#deps
+    return refusedBlocked(demand, clock.now(), frameOf(demand))
   }
 
   /** Like {@link blocked}, and reports the decision to listeners. */
@@ -94,16 +94,16 @@ export class Decisions {
     quotas: Quotas,
     read: Read,
   ): AdmittedDecision {
-    const { live, frames } = this.#deps
+    const { live, frameOf } = this.#deps
     const { periods } = read.request
     const demand = { ...of, quotas, periods, settingsVersion: live.compiled.settings.version }
-    return admitted(demand, read.reply, frames[of.set]!, 'store')
+    return admitted(demand, read.reply, frameOf(of), 'store')
   }
 
   /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#deps.frames[demand.set]!
+    const frame = this.#deps.frameOf(demand)
     const reading = new Peeked(now, states)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
@@ -119,8 +119,8 @@ export class Decisions {
     { request: { periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
-    const { frames, live } = this.#deps
-    const frame = frames[ALL]!
+    const { frameOf, live } = this.#deps
+    const frame = frameOf({ set: ALL })
     const statuses = limitStatuses(frame, { quotas, periods }, { now, states })
     const settingsVersion = live.compiled.settings.version
     const limits = holds.length === 0 ? statuses : withHeld(statuses, frame, holds)
@@ -131,14 +131,14 @@ export class Decisions {
 /** Adds what open holds have in these limits, in the layers of their owner. */
 function withHeld(
   statuses: readonly HeldLimitStatus[],
-  { policy }: DecisionFrame,
+  { shown }: DecisionFrame,
   holds: readonly HoldRecord[],
 ): readonly HeldLimitStatus[] {
-  const { positions } = placedLimits(policy)
   return statuses.map((status) => {
-    const at = positions.get(status.name)!
-    const isSame = (startedAt: number): boolean => status.kind === 'concurrency' || startedAt === status.startedAt
-    const amounts = holds.map(({ charged }) => (isSame(charged[2 * at]!) ? charged[2 * at + 1]! : 0))
+    const limit = shown.find(({ rule }) => rule.name === status.name)
+    if (limit === undefined) return status
+    const isSame = (startedAt: number): boolean => limit.kind === 'concurrency' || startedAt === status.startedAt
+    const amounts = holds.map(({ charged }) => (isSame(startOf(charged, limit)) ? sumOf(charged, limit) : 0))
     const held = Math.min(
       status.used,
       amounts.reduce((sum, each) => sum + each, 0),

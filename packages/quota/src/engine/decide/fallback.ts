@@ -1,14 +1,13 @@
-import type { DecisionFrame, Demand, Reading } from '../../decision/decide.ts'
+import { type DecisionFrame, type Demand, mostOf, neededOf, type Reading, startOf } from '../../decision/decide.ts'
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import { admitted } from '../../decision/outcome.ts'
-import { type PlacedLimits, placedLimits } from '../../policy/cells.ts'
+import { type PlacedLimit, type PlacedLimits, placedLimits } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
-import { layerKey, type StoreSchema, type Subject } from '../../store/schema.ts'
+import { layerKey, type Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
 import { periodAt } from '../../windows/kinds/kind.ts'
-import type { Layout } from '../../windows/layout.ts'
 import { cameBack } from '../../windows/refill.ts'
 import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
@@ -27,7 +26,7 @@ export interface FallbackAdmission {
 
 export interface FallbackDeps {
   readonly policy: Policy
-  readonly frames: readonly DecisionFrame[]
+  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly clock: Clock
   readonly reports: Reports
@@ -67,13 +66,13 @@ export class Fallback {
 
   /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
   admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
-    const { policy, frames, failurePolicy, clock, reports } = this.#deps
+    const { policy, frameOf, failurePolicy, clock, reports } = this.#deps
     const what = failurePolicyOf(policy.operations, failurePolicy, demand.operation) ?? 'closed'
     const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
     const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.set]!, 'fallback')
+    const decision = admitted(demand, { now: clock.now(), states: [] }, frameOf(demand), 'fallback')
     return { decision, refund: (amounts) => refund?.(amounts) }
   }
 
@@ -106,14 +105,14 @@ interface Share {
   readonly endsAt: number
 }
 
-/** The shares of a row, by cell. A cell that no request has counted yet has none. */
-type RowShares = (Share | undefined)[]
+/** The shares of a row, by the limit's position. A limit that no request has counted yet has none. */
+type RowShares = Map<number, Share>
 
 /** The spent part of a window's share. All outages together have one share. */
 interface Spent {
   readonly share: number
   /** `[startedAt, used]` of the share. The share of a bucket is itself a bucket. */
-  readonly cell: number[]
+  readonly cell: [startedAt: number, used: number]
   /** When the window ends by the process's clock, in epoch milliseconds; for a bucket, when it is full again. */
   endsAt: number
 }
@@ -125,11 +124,11 @@ interface Spendable {
   readonly left: number
 }
 
-/** The same, with its limit's position and unit, and the start of the window. */
-interface SpendableAt extends Spendable {
-  readonly at: number
-  readonly unit: number
+/** The same, with its limit, the start of the window, and how much of it is to be spent. */
+interface Spending extends Spendable {
+  readonly limit: PlacedLimit
   readonly startedAt: number
+  readonly cost: number
 }
 
 /** An amount spent without the store (negative: refunded). It is posted when the store is back. */
@@ -149,8 +148,7 @@ export type Refund = (amounts: readonly number[]) => Posting | undefined
  * remainder.
  */
 export class LocalShares {
-  readonly #layout: Layout
-  readonly #schema: StoreSchema
+  readonly #placed: PlacedLimits
   readonly #clock: Clock
   /** The least recently seen first. */
   readonly #seen = new Map<string, RowShares>()
@@ -159,35 +157,35 @@ export class LocalShares {
   /** By the windows to charge. */
   #postings = new Map<string, Posting>()
 
-  constructor({ schema, layout }: Pick<PlacedLimits, 'schema' | 'layout'>, clock: Clock) {
-    this.#layout = layout
-    this.#schema = schema
+  constructor(placed: PlacedLimits, clock: Clock) {
+    this.#placed = placed
     this.#clock = clock
   }
 
   /** Remembers a reply of the store. */
   see({ subject, set, quotas, periods }: Demand, { now, states }: Reading): void {
     const seenAt = this.#clock.now()
-    for (const layer of quotas.layers) {
-      const windows = this.#windowsOf(set, [layer])
-      if (windows.length === 0) continue
-      const key = this.#rowKey(layer, subject)
-      const row = this.#seen.get(key) ?? []
+    for (const limit of this.#windowsOf(set, quotas.layers)) {
+      const { at } = limit
+      const startedAt = startOf(states, limit)
+      const key = rowKey(limit, subject)
+      const row: RowShares = this.#seen.get(key) ?? new Map()
       this.#seen.delete(key)
       this.#seen.set(key, row)
-      for (const at of windows) {
-        row[this.#cellOf(at)] = {
-          seenAt,
-          storeNow: now,
-          startedAt: states[2 * at]!,
-          used: this.#layout.usedAt(states, at, quotas.rates, now),
-          limit: quotas.limits[at]!,
-          rate: quotas.rates?.[at] ?? 0,
-          endsAt: this.#endOf(at, states[2 * at]!, periods),
-        }
-      }
+      row.set(at, {
+        seenAt,
+        storeNow: now,
+        startedAt,
+        used: this.#placed.layout.usedAt(states, at, quotas.rates, now),
+        limit: mostOf(quotas, limit),
+        rate: quotas.rates?.[at] ?? 0,
+        endsAt: this.#endOf(limit, startedAt, periods),
+      })
     }
-    while (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.keys().next().value!)
+    for (const key of this.#seen.keys()) {
+      if (this.#seen.size <= MAX_SEEN) break
+      this.#seen.delete(key)
+    }
   }
 
   /**
@@ -196,26 +194,26 @@ export class LocalShares {
    * @returns a function that refunds at most the cost, once; `undefined`: a share is too small
    */
   spend({ subject, set, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
-    const spents: SpendableAt[] = []
-    for (const at of this.#windowsOf(set, layers)) {
-      const unit = this.#layout.units[at]!
-      if (costs[unit] === 0) continue
-      const found = this.#spendable(at, subject, expectedProcesses)
-      if (found === undefined || costs[unit]! > found.left) return undefined
-      spents.push({ at, unit, ...found })
+    const spendings: Spending[] = []
+    for (const limit of this.#windowsOf(set, layers)) {
+      const cost = neededOf(costs, limit)
+      if (cost === 0) continue
+      const found = this.#spendable(limit, subject, expectedProcesses)
+      if (found === undefined || cost > found.left) return undefined
+      spendings.push({ limit, cost, ...found })
     }
-    const states = this.#layout.blank.slice()
-    for (const { at, startedAt } of spents) states[2 * at] = startedAt
+    const states = this.#placed.layout.blank.slice()
+    for (const { limit, startedAt } of spendings) states[2 * limit.at] = startedAt
     const key = JSON.stringify([layers, set, subject, states])
     this.#post(key, { subject, set, layers, states, refunds: costs.slice(0, -1).map((cost) => -cost) })
-    for (const { unit, spent } of spents) add(spent.cell, 0, costs[unit]!)
-    const starts = spents.map(({ spent }) => spent.cell[0]!)
+    for (const { cost, spent } of spendings) add(spent.cell, 0, cost)
+    const charged = spendings.map(({ limit, spent: { cell } }) => ({ limit, cell, startedAt: cell[0] }))
     const posted = this.#postings
     return (refunds) => {
       // What hasn't been posted is simply dropped. What has been posted is refunded like any other charge.
       if (posted !== this.#postings) return { subject, set, layers, states, refunds }
       this.#post(key, { subject, set, layers, states, refunds })
-      for (const [w, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[w]!, refunds[unit]!)
+      for (const { limit, cell, startedAt } of charged) refund(cell, 0, startedAt, neededOf(refunds, limit))
       return undefined
     }
   }
@@ -238,27 +236,32 @@ export class LocalShares {
     this.#postings.set(key, { ...posting, refunds })
   }
 
-  /** Returns the positions of a set's windows in some layers. */
-  #windowsOf(set: number, layers: readonly number[]): readonly number[] {
-    const { cells, layerOf } = this.#layout
-    return this.#schema.sets[set]!.filter((at) => cells[at]!.kind !== 'concurrency' && layers.includes(layerOf[at]!))
+  /** Returns a set's windows in some layers. */
+  #windowsOf(set: number, layers: readonly number[]): readonly PlacedLimit[] {
+    const { limits, schema } = this.#placed
+    return limits.filter(
+      ({ at, kind, layer }) => kind !== 'concurrency' && layers.includes(layer) && schema.sets[set]?.includes(at),
+    )
   }
 
   /** Returns when a window ends, by the store's clock. */
-  #endOf(at: number, startedAt: number, periods: readonly number[] | undefined): number {
-    const { kind, lengthMs } = this.#layout.cells[at]!
+  #endOf({ at, kind, lengthMs }: PlacedLimit, startedAt: number, periods: readonly number[] | undefined): number {
     if (startedAt === NOT_OPEN) return NOT_OPEN
     if (kind !== 'calendar') return startedAt + lengthMs
-    return periodAt(startedAt, periods, this.#layout.periodsAt(at))?.end ?? startedAt
+    return periodAt(startedAt, periods, this.#placed.layout.periodsAt(at))?.end ?? startedAt
   }
 
   /** Returns a window's share, if it was seen open and still is. */
-  #spendable(at: number, subject: Subject, processes: number): Omit<SpendableAt, 'at' | 'unit'> | undefined {
-    const row = this.#rowKey(this.#layout.layerOf[at]!, subject)
-    const share = this.#seen.get(row)?.[this.#cellOf(at)]
+  #spendable(
+    limit: PlacedLimit,
+    subject: Subject,
+    processes: number,
+  ): (Spendable & Pick<Spending, 'startedAt'>) | undefined {
+    const row = rowKey(limit, subject)
+    const share = this.#seen.get(row)?.get(limit.at)
     if (share === undefined || share.startedAt === NOT_OPEN) return undefined
-    const key = `${row} ${this.#cellOf(at)}`
-    const found = share.rate > 0 ? this.#bucket(key, share, at, processes) : this.#window(key, share, processes)
+    const key = `${row} ${limit.at}`
+    const found = share.rate > 0 ? this.#bucket(key, share, limit, processes) : this.#window(key, share, processes)
     return found && { ...found, startedAt: share.startedAt }
   }
 
@@ -269,22 +272,23 @@ export class LocalShares {
     if (this.#clock.now() >= endsAt) return undefined
     const mine = Math.floor(Math.max(0, limit - used) / processes)
     const spent = this.#spentOf(`${key} ${startedAt}`, { share: mine, cell: [startedAt, 0], endsAt })
-    return spent && { spent, left: spent.share - spent.cell[1]! }
+    return spent && { spent, left: spent.share - spent.cell[1] }
   }
 
   /** A bucket never ends. Its share refills over time. */
-  #bucket(key: string, share: Share, at: number, processes: number): Spendable | undefined {
+  #bucket(key: string, share: Share, { lengthMs }: PlacedLimit, processes: number): Spendable | undefined {
     const now = this.#clock.now()
-    const perMs = this.#layout.persMs[at]!
+    // Its length is twice the time in which it refills.
+    const perMs = lengthMs / 2
     const rate = Math.floor(share.rate / processes)
     const most = Math.floor(share.limit / processes)
     const missing = Math.min(most, Math.ceil(share.used / processes))
-    const spent = this.#spentOf(key, { share: most, cell: [share.seenAt, missing], endsAt: now + 2 * perMs })
+    const spent = this.#spentOf(key, { share: most, cell: [share.seenAt, missing], endsAt: now + lengthMs })
     if (spent === undefined) return undefined
-    spent.endsAt = now + 2 * perMs
+    spent.endsAt = now + lengthMs
     const { cell } = spent
-    if (rate > 0) rollBucket(cell, 0, now - 2 * perMs, now, rate, perMs)
-    return { spent, left: most - cell[1]! + cameBack(now - cell[0]!, rate, perMs) }
+    if (rate > 0) rollBucket(cell, 0, now - lengthMs, now, rate, perMs)
+    return { spent, left: most - cell[1] + cameBack(now - cell[0], rate, perMs) }
   }
 
   /** Returns `undefined` if too many shares are remembered. */
@@ -301,13 +305,8 @@ export class LocalShares {
     const now = this.#clock.now()
     for (const [key, { endsAt }] of this.#spent) if (now >= endsAt) this.#spent.delete(key)
   }
+}
 
-  /** Returns where a limit's cell is in its row. */
-  #cellOf(at: number): number {
-    return at - this.#layout.rows[this.#layout.layerOf[at]!]!.first
-  }
-
-  #rowKey(layer: number, subject: Subject): string {
-    return JSON.stringify([layer, layerKey(this.#schema.layers[layer]!, subject)])
-  }
+function rowKey({ layer, ofLayer }: PlacedLimit, subject: Subject): string {
+  return JSON.stringify([layer, layerKey(ofLayer, subject)])
 }

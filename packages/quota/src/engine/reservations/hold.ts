@@ -24,7 +24,7 @@ export interface HoldDeps {
   readonly check: RequestCheck
   readonly live: LiveSettings
   readonly periods: LivePeriods
-  readonly frames: readonly DecisionFrame[]
+  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly reports: Reports
   readonly near: NearLimits
   readonly freed: (subject: Subject) => void
@@ -71,7 +71,7 @@ export class HoldHandle implements Settleable {
   }
 
   get #frame(): DecisionFrame {
-    return this.#deps.frames[this.#identity.set]!
+    return this.#deps.frameOf(this.#identity)
   }
 
   /** @throws {QuotaError} `invalid_cost` */

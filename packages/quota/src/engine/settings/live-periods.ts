@@ -28,7 +28,7 @@ export class LivePeriods {
   #until = Number.POSITIVE_INFINITY
 
   constructor(policy: Policy, calendar: Calendar | undefined, now: number) {
-    this.#windows = placedLimits(policy).rules.flatMap(({ window, layer }) =>
+    this.#windows = placedLimits(policy).limits.flatMap(({ rule: { window }, layer }) =>
       window?.every === undefined ? [] : [{ window, layer }],
     )
     this.#calendar = calendar
