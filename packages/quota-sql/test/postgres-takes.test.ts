@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { postgresTests } from '@scoregw/postgres-server'
 import type { Clock } from '@scoregw/quota'
 import { cellsIn, windowCell } from '@scoregw/quota/internal'
-import type { StoreSchema, TakeRequest } from '@scoregw/quota/store'
+import type { CellSchema, StoreSchema, TakeRequest } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import type pg from 'pg'
@@ -208,6 +208,43 @@ describe.runIf(postgresTests)('the statement of a take', () => {
     clock.advance(60_001)
     expect(await requested(10)).toEqual(['admitted', 180_000, 10])
     expect(sent).toEqual(['take', 'take', 'take', 'take', 'take'])
+  })
+
+  it('a bucket without a limit has at most the largest safe integer', async () => {
+    const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000, burst: 10 })])
+    const clock = manualClock()
+    const { counters } = await process(apart(uniform(['tokens'], cells, SCHEMA.layers.slice(0, 1)), 'unlimited'), clock)
+    const quotas = { layers: [0], limits: [Number.POSITIVE_INFINITY], rates: [10] }
+    const begin = clock.now()
+    const requested = async (tokens: number) =>
+      (await counters.take({ subject: 'm', set: 0, quotas, costs: [tokens, 0] })).states
+    expect(await requested(Number.MAX_SAFE_INTEGER)).toEqual([begin, Number.MAX_SAFE_INTEGER])
+    // 4 tokens came back, so there is room for one, but not in the stored number.
+    clock.advance(12_000)
+    expect(await requested(1)).toEqual([begin, Number.MAX_SAFE_INTEGER])
+  })
+
+  it('a row of another policy is read by its own limits, even if the cost doesn’t concern it', async () => {
+    const units = ['requests', 'tokens']
+    const hour = windowCell({ label: '1h', lengthMs: 3_600_000 }, 'requests')
+    const day = (unit: string) => windowCell({ label: '1d', lengthMs: 86_400_000 }, unit)
+    const layered = (ofTeam: readonly CellSchema[]): StoreSchema => {
+      const layers = [cellsIn(units, [hour]), ofTeam].map((cells, at) => {
+        return { name: ['user', 'team'][at]!, shared: false, cells }
+      })
+      return apart({ units, layers, sets: [[...layers.flatMap(({ cells }) => cells).keys()]] }, 'uncharged')
+    }
+    const schema = layered(cellsIn(units, [day('tokens')]))
+    const { counters, sent, store } = await process(schema)
+    const other = store.open(layered(cellsIn(units, [day('requests'), day('tokens')])))
+    const subject = { user: 'u', team: 't' }
+    const requested = (to: SqlCounters, limits: number, costs: readonly number[]) =>
+      to.take({ subject, set: 0, quotas: { layers: [0, 1], limits: Array<number>(limits).fill(1e9) }, costs })
+    await requested(other, 3, [5, 7, 0])
+    sent.length = 0
+    const { states } = await requested(counters, 2, [1, 0, 0])
+    expect([states[1], states[3]]).toEqual([6, 7])
+    expect(sent).toContain('lock')
   })
 
   it('takes are decided again when the settings changed', async () => {
