@@ -10,5 +10,6 @@ describe.runIf(isDeep && hasValgrind)('the instructions suite', () => {
   it('the instructions suite runs and prints its counts', { timeout: 300_000 }, async () => {
     const printed = await runBench('instructions', '--quick')
     expect(printed).toContain('quota: two layers, one price')
+    expect(printed).toContain('PostgreSQL, quota: six limits')
   })
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
+import { type PostgresOptions, type PostgresServer, startPostgres } from '@scoregw/postgres-server'
 import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterUnion } from 'rate-limiter-flexible'
@@ -18,7 +18,7 @@ import {
   sixLimits,
 } from './limits.ts'
 
-const FLOOR = 'an upsert of one counter'
+export const FLOOR = 'an upsert of one counter'
 const UPSERT = `insert into floor values ($1, 1)
   on conflict (key) do update set points = floor.points + excluded.points returning points`
 
@@ -31,28 +31,19 @@ export const postgres: Backend = {
   ],
   async start() {
     // Each process has up to a dozen connections.
-    const server = await startPostgres({ durable: true, settings: { max_connections: '400' } })
-    const address = await server.createDatabase()
-    const admin = poolOf(address)
-    await admin.query('create table floor (key text primary key, points bigint not null)')
-    for (const prefix of ['one', 'six']) await admin.query(quotaSchemaSql({ dialect: 'postgres', prefix }))
-    // One process makes the table, since all at once would fail.
-    await new Promise<void>((resolve, reject) => {
-      flexible(admin, 'made', 1, false, (error) => (error ? reject(error) : resolve()))
-    })
-    await admin.end()
+    const { server, address } = await startServer({ durable: true, settings: { max_connections: '400' } })
     return { address, cpuUs: await cpuOf(server), stop: () => server.stop() }
   },
   limiters: {
     [FLOOR]: on((pool) => async (user) => {
       return (await pool.query({ name: 'floor', text: UPSERT, values: [user] })).rowCount === 1
     }),
-    [OURS]: ours('one', oneLimit),
+    [OURS]: ours('one'),
     [FLEXIBLE]: on((pool) => {
       const limiter = flexible(pool, 'one', 1)
       return async (user) => (await limiter.consume(user)).remainingPoints > 0
     }),
-    [OURS_SIX]: ours('six', sixLimits),
+    [OURS_SIX]: ours('six'),
     [FLEXIBLE_SIX]: on((pool) => {
       const [own, all] = ['own', 'all'].map(
         (layer) => new RateLimiterUnion(...HOURS.map((hours) => flexible(pool, `${layer}${hours}`, hours))),
@@ -63,6 +54,21 @@ export const postgres: Backend = {
       }
     }),
   },
+}
+
+/** Starts a server with the tables of all limiters. */
+export async function startServer(options: PostgresOptions): Promise<{ server: PostgresServer; address: string }> {
+  const server = await startPostgres(options)
+  const address = await server.createDatabase()
+  const admin = poolOf(address)
+  await admin.query('create table floor (key text primary key, points bigint not null)')
+  for (const prefix of ['one', 'six']) await admin.query(quotaSchemaSql({ dialect: 'postgres', prefix }))
+  // One process makes the table, since all at once would fail.
+  await new Promise<void>((resolve, reject) => {
+    flexible(admin, 'made', 1, false, (error) => (error ? reject(error) : resolve()))
+  })
+  await admin.end()
+  return { server, address }
 }
 
 /** Its connections stay open between turns. */
@@ -77,9 +83,11 @@ function on(make: (pool: pg.Pool) => Admit): (address: string) => Limiter {
   }
 }
 
-function ours(prefix: string, quotaOn: typeof oneLimit): (address: string) => Limiter {
+/** @param max how many connections it may open: one is enough without concurrent calls */
+export function ours(prefix: 'one' | 'six', max = 2): (address: string) => Limiter {
+  const quotaOn = prefix === 'one' ? oneLimit : sixLimits
   return (address) => {
-    const pool = poolOf(address, { max: 2, pipeline: true })
+    const pool = poolOf(address, { max, pipeline: true })
     const quota = quotaOn(postgresStore({ pool, prefix, deadlineMs: 10_000 }))
     return limiterOf(pool, quota.admit, quota)
   }

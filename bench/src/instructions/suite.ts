@@ -10,6 +10,7 @@ import { EIGHT_PRICES, MIXED, ORDINARY, USUAL } from '../traffic/ordinary.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { countAlone, targetsAlone } from './alone.ts'
 import { type CountedServer, startCounted } from './callgrind.ts'
+import { countOnPostgres, targetsOnPostgres } from './postgres.ts'
 
 /** Concurrent callers, whose decisions share a call or two. */
 const CALLERS = 128
@@ -31,7 +32,7 @@ const TARGETS = [
 
 /** A decision's cost on the server in instructions, which other work on the machine does not change. */
 export async function instructions(quick: boolean): Promise<Findings> {
-  console.log(`instructions: redis-server under callgrind, ${CALLERS} decisions at a time, ${HOLDING_CALLERS} holds`)
+  console.log('instructions: servers under callgrind')
   const traffic = [...ORDINARY, EIGHT_PRICES, FULL, NEW_SUBJECTS, NEW_IDS]
   const counted = await startCounted()
   const admin = new Redis({ port: counted.server.port })
@@ -47,7 +48,9 @@ export async function instructions(quick: boolean): Promise<Findings> {
     admin.disconnect()
     await counted.stop()
   }
-  return { results: [], instructions: found, targets: quick ? [] : [...targetsAlone(found), ...targetsOf(found)] }
+  found.push(...(await countOnPostgres(quick)))
+  const targets = quick ? [] : [...targetsAlone(found), ...targetsOf(found), ...targetsOnPostgres(found)]
+  return { results: [], instructions: found, targets }
 }
 
 function targetsOf(found: readonly Instructions[]): Findings['targets'] {

@@ -21,6 +21,8 @@ export interface PostgresOptions {
   readonly durable?: boolean
   /** Further settings of the server, for example `{ max_connections: '5' }`. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A program that runs the server, with its arguments. @default none */
+  readonly under?: readonly string[]
 }
 
 /** A private server on a free loopback port. It ends with this process, even if that is killed. */
@@ -77,7 +79,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   const data = join(dir, 'data')
   const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  const start = (port: number) => launch(binary, dir, [...args, '-p', String(port)], guard)
+  const command = [...(options.under ?? []), binary.postgres, ...args]
+  const start = (port: number) => launch(binary, dir, [...command, '-p', String(port)], guard)
   let { port, running } = await giveTo(binary.user, dir)
     .then(() => newDataFolder(binary, data))
     .then(() => startOnFreePort(start))

@@ -20,13 +20,12 @@ const LOG_LENGTH = 100_000
 
 /** Starts the server and resolves when it accepts connections. */
 export async function launch(
-  binary: PostgresBinary,
+  { env, user }: PostgresBinary,
   dir: string,
-  args: readonly string[],
+  [program = '', ...args]: readonly string[],
   guard: Guard,
 ): Promise<Postmaster> {
-  const { env, user } = binary
-  const server = spawn(binary.postgres, args, { cwd: dir, env, ...user, stdio: ['ignore', 'ignore', 'pipe'] })
+  const server = spawn(program, args, { cwd: dir, env, ...user, stdio: ['ignore', 'ignore', 'pipe'] })
   guard.watch(server.pid)
   let running = true
   const gone = new Promise<void>((resolve) => {
