@@ -11,24 +11,50 @@ export interface Fitted<T> {
   readonly faults: readonly Fault[]
 }
 
-/** Collects faults of a stored document, up to a limit. */
-export class Faults {
-  readonly list: Fault[] = []
+/** A part of a stored document: its value, where it is, and the list for its faults. */
+export class Part {
+  readonly value: unknown
+  readonly faults: Fault[]
+  readonly #path: string
 
-  add(path: string, message: string): void {
-    if (this.list.length < MAX_FAULTS) this.list.push({ path, message })
+  constructor(value: unknown, path = '', faults: Fault[] = []) {
+    this.value = value
+    this.#path = path
+    this.faults = faults
   }
-}
 
-/** Reports names that the policy does not have. */
-export function noteUnknownKeys(value: unknown, known: object, path: string, faults: Faults): void {
-  if (value !== undefined && !isObject(value)) {
-    faults.add(path, 'expected an object: not in force')
-    return
+  /** Returns a member, whether or not it is there. */
+  of(name: string): Part {
+    return this.at(name, member(this.value, name))
   }
-  for (const key of Object.keys(value ?? {})) {
-    const of = path === '' ? '' : `${path}.`
-    if (!Object.hasOwn(known, key)) faults.add(of + plain(key), 'not in the policy: kept, not in force')
+
+  /** Returns a part with another value at the place of a member. */
+  at(name: string, value: unknown): Part {
+    return new Part(value, this.#path === '' ? name : `${this.#path}.${name}`, this.faults)
+  }
+
+  /** Reports a fault, up to a limit. */
+  wrong(message: string): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push({ path: this.#path, message })
+  }
+
+  /** Reports names that the policy does not have. */
+  noteUnknown(known: readonly string[]): void {
+    if (this.value !== undefined && !isObject(this.value)) {
+      this.wrong('expected an object: not in force')
+      return
+    }
+    for (const [name] of membersOf(this.value)) {
+      if (!known.includes(name)) this.at(plain(name), undefined).wrong('not in the policy: kept, not in force')
+    }
+  }
+
+  /** Returns what `read` makes of the value; `null` if it is missing, or wrong, which is reported. */
+  orNull<T>(read: (value: unknown) => T | undefined, wrong: string): T | null {
+    if (this.value === undefined || this.value === null) return null
+    const right = read(this.value)
+    if (right === undefined) this.wrong(wrong)
+    return right ?? null
   }
 }
 
