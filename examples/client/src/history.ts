@@ -15,7 +15,7 @@ export async function readHistory(
   gateway: Client<paths>,
 ): Promise<{ readonly requests: readonly OwnRequest[]; readonly today: { requests: number; tokens: number } }> {
   const { businessData } = dataOf(await gateway.GET('/me/usage', { params: { query: { limit: LAST } } }))
-  const stats = dataOf(await gateway.GET('/me/usage/stats', { params: { query: { days: '1' } } }))
+  const stats = dataOf(await gateway.GET('/me/usage/stats', { params: { query: { days: 1 } } }))
   return { requests: businessData.items, today: stats.businessData.summary }
 }
 

@@ -14,7 +14,7 @@ export async function readPlayer(
   const path = { qq }
   return {
     player: dataOf(await sync.GET('/api/bot/player/{qq}/summary', { params: { path } })),
-    trend: dataOf(await sync.GET('/api/bot/player/{qq}/trend', { params: { path, query: { days: '30' } } })),
+    trend: dataOf(await sync.GET('/api/bot/player/{qq}/trend', { params: { path, query: { days: 30 } } })),
   }
 }
 

@@ -111,7 +111,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
 
   const errors = new ErrorCounts(db, clock)
   const metrics = gatewayMetrics(quota, usage.recorder)
-  const uploads = new UploadService({ db, clock, logger, quota, recorder: usage.recorder })
+  const uploads = new UploadService({ db, clock, quota, recorder: usage.recorder })
   const overview = new Overview({ quota, clock, ...adaptive })
   const live = new LiveOverview(() => overview.read(), clock)
 
@@ -177,7 +177,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
     async close() {
       await inOrder(logger, {
         'ending imports': () => sources.imports.close(),
-        'ending uploads': () => uploads.close(),
         'ending the overview': () => overview.close(),
         'ending metrics': () => metrics.close(),
         'ending the quota': () => quota.close(),

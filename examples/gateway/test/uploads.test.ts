@@ -3,8 +3,14 @@ import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import type { Play } from '../src/scores/score.ts'
-import { storeUpload } from '../src/uploads/store-upload.ts'
-import { ClaimLost, UploadRepository } from '../src/uploads/upload-repository.ts'
+import {
+  changeUpload,
+  createUpload,
+  expireUpload,
+  findUpload,
+  keepPlays,
+  storeUpload,
+} from '../src/uploads/upload-sessions.ts'
 import {
   ADMIN_TOKEN,
   type Answer,
@@ -138,20 +144,6 @@ describe('uploads in parts', () => {
     expect((await session.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
   })
 
-  it('a complete upload is stored in the background when no caller waits', async () => {
-    const session = await started()
-    const sessionId = await begun(session)
-    await session.add(sessionId, scoresOf(0, 20))
-    expect((await session.check(sessionId, '0')).body.businessData).toMatchObject({
-      status: 'storing',
-      uploadedMusicCount: null,
-      tokensCharged: null,
-    })
-    const status = async () => (await session.check(sessionId, '0')).body.businessData.status
-    await expect.poll(status).toBe('done')
-    expect([await session.stored(), (await session.used()).used]).toEqual([20, 15])
-  })
-
   it('an upload is charged once, however many checks arrive together', async () => {
     const session = await started()
     const sessionId = await begun(session)
@@ -160,6 +152,25 @@ describe('uploads in parts', () => {
     expect(answers.map(({ body }) => body.businessData)).toEqual(Array(6).fill(answers[0]?.body.businessData))
     expect(answers[0]?.body.businessData).toMatchObject({ status: 'done', tokensCharged: 15 })
     expect(await session.used()).toEqual({ used: 15, held: 0 })
+    const list = (await session.send('GET', '/me/usage')).body.businessData.items as { operation: string }[]
+    expect(list.filter(({ operation }) => operation === 'music.upsert')).toHaveLength(1)
+  })
+
+  it('parts that arrive together are kept or sent again, and hold no tokens twice', async () => {
+    const session = await started()
+    const sessionId = await begun(session)
+    const parts = [0, 20, 40].map(async (from) => {
+      for (;;) {
+        const { status, headers } = await session.add(sessionId, scoresOf(from, 20))
+        if (status === 200) return
+        expect([status, headers.get('Retry-After')]).toEqual([409, '1'])
+      }
+    })
+    await Promise.all(parts)
+    expect((await session.used()).used).toBeGreaterThanOrEqual(45)
+    const { body } = await session.check(sessionId)
+    expect(body.businessData).toMatchObject({ receivedMusicCount: 60, uploadedMusicCount: 60, tokensCharged: 45 })
+    expect(await session.used()).toEqual({ used: 45, held: 0 })
   })
 })
 
@@ -222,8 +233,7 @@ const ENDS: Readonly<Record<string, (gateway: TestGateway) => unknown>> = {
 
 /** The calls that name a session. */
 const NAMING: Readonly<Record<string, (calls: UploadCalls, id: string) => Promise<Answer>>> = {
-  'a check that does not wait': ({ check }, id) => check(id, '0'),
-  'a check that waits': ({ check }, id) => check(id),
+  'a check': ({ check }, id) => check(id),
   'a part': ({ add }, id) => add(id, scoresOf(20, 1)),
 }
 
@@ -252,18 +262,6 @@ describe('uploads at their end', () => {
     gateway.clock.advance(10 * MINUTE_MS)
     const answers = await Promise.all(Array.from({ length: 6 }, () => gateway.check(sessionId, '0')))
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(6).fill([409, 'session_expired']))
-  })
-
-  it('an upload that expires while it is stored is stored and charged', async () => {
-    const { clock, dataDir, ...gateway } = await started()
-    const sessionId = await begun(gateway)
-    await gateway.add(sessionId, scoresOf(0, 20))
-    clock.advance(10 * MINUTE_MS - 1)
-    expect((await gateway.check(sessionId, '0')).body.businessData.status).toBe('storing')
-    clock.advance(1)
-    const status = async () => (await gateway.check(sessionId, '0')).body.businessData?.status
-    await expect.poll(status).toBe('done')
-    expect([await gateway.stored(), await gateway.used()]).toEqual([20, { used: 15, held: 0 }])
   })
 })
 
@@ -316,29 +314,43 @@ describe('limits of uploads', () => {
   })
 })
 
-describe('claims of uploads', () => {
-  it('one call at a time claims an upload, and the work of a call that takes too long is undone', async () => {
+describe('calls that overlap', () => {
+  it('a change that was made for another state of an upload does nothing', async () => {
     const db = await (await embeddedDatabase()).connect()
     const clock = manualClock(START)
     await createPlayers(db, clock, 'ann')
-    const uploads = new UploadRepository(db, clock)
-    const { id } = await uploads.create('ann', null)
-    const first = await uploads.claim(id)
-    if (first === undefined) throw new Error('not claimed')
+    const empty = await createUpload(db, clock, 'ann', null)
     const play: Play = {
       ...{ musicId: 101, level: 3, achievement: 1_000_000, dxScore: 1 },
       ...{ dxScoreSource: 'exact', comboStatus: 0, syncStatus: 0 },
     }
-    clock.advance(19_999)
-    expect(await uploads.claim(id)).toBeUndefined()
-    clock.advance(1)
-    const second = await uploads.claim(id)
-    expect(second?.id).toBe(id)
-    await expect(uploads.add(first, [play], { received: 1 })).rejects.toThrow(ClaimLost)
-    await expect(storeUpload(db, clock, first)).rejects.toThrow(ClaimLost)
-    await uploads.release(first, { state: 'expired' })
-    expect(await uploads.find(id)).toMatchObject({ state: 'open', received: 0 })
-    expect(await uploads.claim(id)).toBeUndefined()
+    const later = START + 11 * MINUTE_MS
+    expect(await keepPlays(db, empty, [play], { received: 1, expires_at: later })).toBe(true)
+    // Another call read it before that.
+    expect(await keepPlays(db, empty, [{ ...play, level: 2 }], { received: 1 })).toBe(false)
+    expect(await expireUpload(db, empty)).toBe(false)
+    expect(await storeUpload(db, clock, empty)).toBeUndefined()
+    const one = await findUpload(db, empty.id)
+    expect(one).toMatchObject({ state: 'open', received: 1, expires_at: later })
+    if (one === undefined) throw new Error('gone')
+    expect(await storeUpload(db, clock, one)).toMatchObject({ state: 'stored', uploaded: 1, skipped: 0 })
+    expect(await storeUpload(db, clock, one)).toBeUndefined()
+    expect(await expireUpload(db, one)).toBe(false)
+    expect(await changeUpload(db, one, 'stored', { state: 'done' })).toBe(true)
+    expect(await changeUpload(db, one, 'stored', { state: 'done' })).toBe(false)
+  })
+
+  it('an ended upload whose tokens could not be refunded is refunded by the chore', async () => {
+    const { clock, dataDir, gateway, ...session } = await started()
+    const sessionId = await begun(session)
+    await session.add(sessionId, scoresOf(0, 5))
+    const file = new Database(join(dataDir, 'gateway.sqlite'))
+    file.exec("update upload_sessions set state = 'expired'")
+    file.close()
+    expect((await session.used()).held).toBe(15)
+    await gateway.app.chores.find(({ what }) => what === 'going on with upload sessions')?.run()
+    expect(await session.used()).toEqual({ used: 0, held: 0 })
+    expect(databaseOf(dataDir)).toMatchObject({ upload_sessions: [{ state: 'expired', hold_token: null }] })
   })
 })
 

@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * Finish an upload in parts
-         * @description If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.
+         * @description If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired`.
          *
          *     Free.
          */
@@ -1755,10 +1755,10 @@ export interface components {
                 /** Format: uuid */
                 sessionId: string;
                 /**
-                 * @description `open`: not complete; `storing`: check again; `done`: stored and charged.
+                 * @description `open`: not complete; `done`: stored and charged.
                  * @enum {string}
                  */
-                status: "open" | "storing" | "done";
+                status: "open" | "done";
                 /** @description When an open session expires; `null`: it doesn't. */
                 expiresAt: string | null;
                 expected: number | null;
@@ -3465,7 +3465,7 @@ export interface operations {
     checkUploadSession: {
         parameters: {
             query?: {
-                /** @description `1`: respond when it is done. */
+                /** @description Clients may send it. The response always waits. */
                 sync?: "0" | "1";
             };
             header?: never;
@@ -3965,7 +3965,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many days, including today. */
-                days?: string;
+                days?: number;
             };
             header?: never;
             path?: never;
@@ -5170,7 +5170,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description how many days back */
-                days?: string;
+                days?: number;
                 /** @description length of a bucket */
                 bucketMinutes?: "5" | "10" | "15" | "30" | "60";
             };

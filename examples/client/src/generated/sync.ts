@@ -763,7 +763,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many days in Beijing, including today. */
-                days?: string;
+                days?: number;
             };
             header?: never;
             path: {

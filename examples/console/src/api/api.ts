@@ -216,7 +216,7 @@ export class Api {
 
   /** Outcomes of the last 7 days. */
   async failures(bucketMinutes: 10 | 30): Promise<Failures> {
-    const query = { days: '7', bucketMinutes: `${bucketMinutes}` } as const
+    const query = { days: 7, bucketMinutes: `${bucketMinutes}` } as const
     return this.#get((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))
   }
 

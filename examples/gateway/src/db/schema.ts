@@ -226,9 +226,8 @@ export interface UploadSessionTable {
   tokens: number
   /** Identifies the hold that has the tokens. Never show it. */
   hold_token: string | null
-  /** The request that works on the session, or did last. */
-  claim_id: string | null
-  claimed_until: number
+  /** Until then, no other part is admitted. */
+  busy_until: number
   uploaded: number | null
   skipped: number | null
   charged: number | null

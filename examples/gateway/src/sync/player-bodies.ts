@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Chart, chartTypeOf } from '../charts/chart.ts'
-import { isoInstant } from '../http/schemas.ts'
+import { isoInstant, queryNumber } from '../http/schemas.ts'
 import { comboName, syncName } from '../scores/bodies.ts'
 import { chartRating, type StoredScore, scoreRank } from '../scores/score.ts'
 import { qqText } from './bodies.ts'
@@ -85,16 +85,8 @@ export const summaryAnswer = z.object({
 })
 export type SummaryAnswer = z.output<typeof summaryAnswer>
 
-const DAYS_ERROR = `expected a whole number from 1 to ${MOST_DAYS}`
-
 export const trendQuery = z.object({
-  days: z
-    .string(DAYS_ERROR)
-    .regex(/^\d{1,3}$/, { error: DAYS_ERROR, abort: true })
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= MOST_DAYS, DAYS_ERROR)
-    .prefault('30')
-    .describe('How many days in Beijing, including today.'),
+  days: queryNumber(1, MOST_DAYS, 30).describe('How many days in Beijing, including today.'),
 })
 
 export const trendAnswer = z.object({

@@ -3,8 +3,8 @@ import { envelope, type Route, route, success } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import { refusalReply } from '../quota/metered.ts'
 import type { KeepPart } from '../scores/routes.ts'
-import { MOST_SCORES, type Upload } from './upload.ts'
-import type { CheckedUpload, UploadService } from './upload-service.ts'
+import type { UploadService } from './upload-service.ts'
+import { MOST_SCORES, type Upload } from './upload-sessions.ts'
 
 const EXPECTED_ERROR = `expected a whole number from 1 to ${MOST_SCORES}`
 
@@ -26,7 +26,7 @@ const createAnswer = envelope(z.object({ sessionId: z.uuid(), expiresAt: isoInst
 const checkBody = z.object({ sessionId })
 
 const checkQuery = z.object({
-  sync: z.enum(['0', '1'], 'expected 0 or 1').default('0').describe('`1`: respond when it is done.'),
+  sync: z.enum(['0', '1'], 'expected 0 or 1').optional().describe('Clients may send it. The response always waits.'),
 })
 
 const count = z.int().min(0)
@@ -34,9 +34,7 @@ const count = z.int().min(0)
 const checkAnswer = envelope(
   z.object({
     sessionId: z.uuid(),
-    status: z
-      .enum(['open', 'storing', 'done'])
-      .describe('`open`: not complete; `storing`: check again; `done`: stored and charged.'),
+    status: z.enum(['open', 'done']).describe('`open`: not complete; `done`: stored and charged.'),
     expiresAt: isoInstant.nullable().describe("When an open session expires; `null`: it doesn't."),
     expected: z.int().nullable(),
     receivedMusicCount: count.describe('Scores received, of different charts.'),
@@ -46,18 +44,12 @@ const checkAnswer = envelope(
   }),
 )
 
-function statusOf(isOpen: boolean, state: Upload['state']): 'open' | 'storing' | 'done' {
-  if (isOpen) return 'open'
-  return state === 'done' ? 'done' : 'storing'
-}
-
-function checkedShown(upload: CheckedUpload): z.output<typeof checkAnswer>['businessData'] {
-  const { id, state, isStoring, expiresAt, expected, received, uploaded, skipped, charged } = upload
-  const isOpen = state === 'open' && !isStoring
+function shown(upload: Upload): z.output<typeof checkAnswer>['businessData'] {
+  const { id, state, expires_at, expected, received, uploaded, skipped, charged } = upload
   return {
     sessionId: id,
-    status: statusOf(isOpen, state),
-    expiresAt: isOpen ? instantText(expiresAt) : null,
+    status: state === 'done' ? 'done' : 'open',
+    expiresAt: state === 'open' ? instantText(expires_at) : null,
     expected,
     receivedMusicCount: received,
     uploadedMusicCount: uploaded,
@@ -84,8 +76,8 @@ export function uploadRoutes(uploads: UploadService): Route[] {
       body: createBody,
       answer: createAnswer,
       async handle({ user, input: { expected = null } }) {
-        const { id, expiresAt } = await uploads.create(user.id, expected)
-        return { body: success({ sessionId: id, expiresAt: instantText(expiresAt), expected }) }
+        const { id, expires_at } = await uploads.create(user.id, expected)
+        return { body: success({ sessionId: id, expiresAt: instantText(expires_at), expected }) }
       },
     }),
     route({
@@ -96,7 +88,7 @@ export function uploadRoutes(uploads: UploadService): Route[] {
         tag: 'Score',
         summary: 'Finish an upload in parts',
         description:
-          'If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.',
+          'If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired`.',
         errors: ['not_found', 'conflict', 'session_expired'],
         example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
       },
@@ -104,8 +96,8 @@ export function uploadRoutes(uploads: UploadService): Route[] {
       query: checkQuery,
       body: checkBody,
       answer: checkAnswer,
-      async handle({ user, input: { sessionId }, query: { sync } }) {
-        return { body: success(checkedShown(await uploads.check(user.id, sessionId, sync === '1'))) }
+      async handle({ user, input: { sessionId } }) {
+        return { body: success(shown(await uploads.check(user.id, sessionId))) }
       },
     }),
   ]
@@ -116,8 +108,8 @@ export function upsertInParts(uploads: UploadService, supportForumUrl: string): 
   return async (req, userId, sessionId, plays) => {
     const added = await uploads.add(userId, sessionId, plays)
     if ('allowed' in added) return refusalReply(req, added, supportForumUrl)
-    const { expiresAt, expected, received: receivedMusicCount, tokens: tokensHeld } = added
-    const session = { sessionId, expiresAt: instantText(expiresAt), expected, receivedMusicCount, tokensHeld }
+    const { expires_at, expected, received: receivedMusicCount, tokens: tokensHeld } = added
+    const session = { sessionId, expiresAt: instantText(expires_at), expected, receivedMusicCount, tokensHeld }
     return { body: success({ uploadedMusicCount: 0, skippedMusicCount: 0, results: [], session }) }
   }
 }

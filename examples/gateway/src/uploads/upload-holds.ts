@@ -3,7 +3,7 @@ import { type Clock, type Decision, QuotaError, type RefusedDecision, type Resum
 import { categoryOf, type GatewayQuota, type OperationName, type Tokens } from '../quota/policy.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { refusalIn, type UsageRecord } from '../usage/usage-records.ts'
-import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
+import { SESSION_MS, type Upload } from './upload-sessions.ts'
 
 const OPERATION = 'music.upsert' satisfies OperationName
 
@@ -13,8 +13,11 @@ const OPERATION = 'music.upsert' satisfies OperationName
  */
 const CHARGE_WAIT_MS = 24 * 3_600_000
 
-/** How the session's scores are paid for: price, tokens and hold. */
-export type Cover = Pick<Upload, 'price' | 'tokens' | 'holdToken'>
+/** Each price covers up to this many scores. */
+const SCORES_A_PRICE = 20
+
+/** How the session's scores are paid for: the price of each part, the tokens of all, and their hold. */
+export type Cover = Pick<Upload, 'price' | 'tokens' | 'hold_token'>
 
 /** Thrown if the tokens are gone: the hold expired, or an administrator released it. */
 export class HoldGone extends Error {
@@ -43,25 +46,25 @@ export class UploadHolds {
     if ('allowed' in cover) {
       const { now: at, cost, settingsVersion: settings_version } = cover
       const outcome = { status: 429, error: 'quota_exceeded', refusal: refusalIn(cover) }
-      this.#record(upload.userId, { at, cost, charged: 0, settings_version, ...outcome })
+      this.#record(upload.user_id, { at, cost, charged: 0, settings_version, ...outcome })
     }
     return cover
   }
 
   async #cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision<Tokens>> {
-    const { price, tokens, holdToken, userId } = upload
-    if (price === null) return this.#reserve(userId)
-    const needed = tokensOf(price, scores)
+    const { price, tokens, hold_token, user_id } = upload
+    if (price === null) return this.#reserve(user_id)
+    const needed = price * Math.ceil(scores / SCORES_A_PRICE)
     // The session was admitted while the counters were unavailable: nothing is held, so nothing will be charged.
-    if (holdToken === null) return { price, tokens: needed, holdToken }
+    if (hold_token === null) return { price, tokens: needed, hold_token }
     return orGone(async () => {
-      const hold = await this.#quota.resume(holdToken)
+      const hold = await this.#quota.resume(hold_token)
       if (needed > tokens) {
         const decision = await hold.add(needed - tokens)
         if (!decision.allowed) return decision
       }
       await hold.extend(SESSION_MS)
-      return { price, tokens: needed, holdToken }
+      return { price, tokens: needed, hold_token }
     })
   }
 
@@ -70,9 +73,9 @@ export class UploadHolds {
    *
    * @throws {HoldGone}
    */
-  async extend({ holdToken }: Upload, forCharge = false): Promise<void> {
-    if (holdToken === null) return
-    await orGone(async () => (await this.#quota.resume(holdToken)).extend(forCharge ? CHARGE_WAIT_MS : SESSION_MS))
+  async extend({ hold_token }: Upload, forCharge: boolean): Promise<void> {
+    if (hold_token === null) return
+    await orGone(async () => (await this.#quota.resume(hold_token)).extend(forCharge ? CHARGE_WAIT_MS : SESSION_MS))
   }
 
   /**
@@ -80,11 +83,11 @@ export class UploadHolds {
    *
    * @returns the tokens
    */
-  async charge({ holdToken, tokens }: Upload): Promise<number> {
-    if (holdToken === null) return 0
+  async charge({ hold_token, tokens }: Upload): Promise<number> {
+    if (hold_token === null) return 0
     let hold: ResumedReservation<Tokens>
     try {
-      hold = await this.#quota.resume(holdToken)
+      hold = await this.#quota.resume(hold_token)
     } catch (error) {
       // Its tokens wait for a day. If the hold is unknown, a process has charged it and crashed before it recorded that.
       if (isGone(error)) return tokens
@@ -116,10 +119,10 @@ export class UploadHolds {
   }
 
   /** Refunds the tokens. An expired hold is refunded already. */
-  async cancel({ holdToken }: Upload): Promise<void> {
-    if (holdToken === null) return
+  async cancel({ hold_token }: Cover): Promise<void> {
+    if (hold_token === null) return
     try {
-      await (await this.#quota.resume(holdToken)).cancel()
+      await (await this.#quota.resume(hold_token)).cancel()
     } catch (error) {
       if (!isGone(error)) throw error
     }
@@ -129,9 +132,9 @@ export class UploadHolds {
     const reservation = await this.#quota.reserve({ subject: userId, operation: OPERATION, ttlMs: SESSION_MS })
     const decision = reservation.decision as Decision<Tokens>
     if (!decision.allowed) return decision
-    const holdToken = (reservation.allowed ? reservation.token : undefined) ?? null
+    const hold_token = (reservation.allowed ? reservation.token : undefined) ?? null
     // One call never has more scores than the first price covers.
-    return { price: decision.cost, tokens: decision.cost, holdToken }
+    return { price: decision.cost, tokens: decision.cost, hold_token }
   }
 }
 

@@ -1,21 +1,29 @@
-import { setTimeout } from 'node:timers/promises'
 import { type Clock, QuotaError, type RefusedDecision } from '@scoregw/quota'
 import { chartText } from '../charts/chart.ts'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
-import type { Logger } from '../log/logger.ts'
 import type { GatewayQuota, Tokens } from '../quota/policy.ts'
 import type { Play } from '../scores/score.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
-import { storeUpload } from './store-upload.ts'
-import { type ClaimedUpload, isComplete, MOST_OPEN, MOST_SCORES, SESSION_MS, type Upload } from './upload.ts'
 import { HoldGone, UploadHolds } from './upload-holds.ts'
-import { ClaimLost, TooManyOpen, UploadRepository } from './upload-repository.ts'
-
-/** How long a check waits for another call's session, and how often it checks, in milliseconds. */
-const MOST_WAIT_MS = 10_000
-const LOOK_MS = 50
+import {
+  changeUpload,
+  createUpload,
+  expireUpload,
+  findUpload,
+  forgetUploads,
+  isComplete,
+  keepPlays,
+  MOST_SCORES,
+  onePart,
+  partUnderWay,
+  receivedOf,
+  SESSION_MS,
+  storeUpload,
+  type Upload,
+  unfinishedUploads,
+} from './upload-sessions.ts'
 
 const FORGET_MS = 24 * 3_600_000
 const CHORE_MS = 5_000
@@ -25,37 +33,28 @@ const CHORE_SESSIONS = 50
 interface UploadDeps {
   readonly db: Db
   readonly clock: Clock
-  readonly logger: Logger
   readonly quota: GatewayQuota
   readonly recorder: UsageRecorder
 }
 
-/** The result of a check. `isStoring`: the scores are being stored and charged. */
-export type CheckedUpload = Upload & { readonly isStoring: boolean }
-
 /**
- * Uploads in parts. Scores are kept apart and their tokens are held, until all are stored and charged once. One call at
- * a time has a session. If a call stops halfway, its next call or any process's chore continues.
+ * Uploads in parts. Scores are kept apart and their tokens are held, until all are stored and charged once. If a call
+ * stops halfway, the next call or any process's chore continues.
  */
 export class UploadService {
-  readonly #options: Pick<UploadDeps, 'db' | 'clock' | 'logger'> & {
-    readonly uploads: UploadRepository
-    readonly holds: UploadHolds
-  }
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #holds: UploadHolds
 
-  constructor({ db, clock, logger, quota, recorder }: UploadDeps) {
-    const uploads = new UploadRepository(db, clock)
-    this.#options = { db, clock, logger, uploads, holds: new UploadHolds(quota, recorder, clock) }
+  constructor({ db, clock, quota, recorder }: UploadDeps) {
+    this.#db = db
+    this.#clock = clock
+    this.#holds = new UploadHolds(quota, recorder, clock)
   }
 
   /** @throws {HttpError} `conflict` if the user has the maximum number of sessions */
-  async create(userId: string, expected: number | null): Promise<Upload> {
-    try {
-      return await this.#options.uploads.create(userId, expected)
-    } catch (error) {
-      throw error instanceof TooManyOpen ? tooManyOpen(error) : error
-    }
+  create(userId: string, expected: number | null): Promise<Upload> {
+    return createUpload(this.#db, this.#clock, userId, expected)
   }
 
   /**
@@ -66,46 +65,56 @@ export class UploadService {
    * @throws {HttpError} `not_found`, `conflict`, `session_expired`, `validation_failed`
    */
   async add(userId: string, id: string, plays: readonly Play[]): Promise<Upload | RefusedDecision<Tokens>> {
-    const { clock, uploads, holds } = this.#options
     await this.#ownedBy(userId, id)
-    return this.#claimed(id, async (claimed) => {
-      await this.#requireOpen(claimed)
-      const known = new Set((await uploads.has(id, plays)).map(chartText))
-      const received = claimed.received + plays.filter((play) => !known.has(chartText(play))).length
-      const most = claimed.expected ?? MOST_SCORES
-      if (received > most) {
-        throw invalid([
-          { path: 'musicList', msg: `with these the session has ${received} scores, and expects ${most} at most` },
-        ])
-      }
-      const cover = await this.#orExpired(claimed, () => holds.cover(claimed, received))
-      if ('allowed' in cover) return cover
-      const expiresAt = clock.now() + SESSION_MS
-      const { price, tokens, holdToken: hold_token } = cover
-      await uploads.add(claimed, plays, { received, price, tokens, hold_token, expires_at: expiresAt })
-      return { ...claimed, ...cover, received, expiresAt }
-    })
+    return onePart(this.#db, this.#clock, id, () => this.#add(userId, id, plays))
+  }
+
+  async #add(userId: string, id: string, plays: readonly Play[]): Promise<Upload | RefusedDecision<Tokens>> {
+    const upload = await this.#ownedBy(userId, id)
+    if (upload.state !== 'open') {
+      throw new HttpError('conflict', 'The scores of this upload session are stored already.')
+    }
+    const known = await receivedOf(this.#db, id, plays)
+    const received = upload.received + plays.filter((play) => !known.has(chartText(play))).length
+    const most = upload.expected ?? MOST_SCORES
+    if (received > most) {
+      const msg = `with these the session has ${received} scores, and expects ${most} at most`
+      throw invalid([{ path: 'musicList', msg }])
+    }
+    const cover = await this.#held(upload, () => this.#holds.cover(upload, received))
+    if (cover === undefined) return this.#add(userId, id, plays)
+    if ('allowed' in cover) return cover
+    const change = { ...cover, received, expires_at: this.#clock.now() + SESSION_MS }
+    if (await keepPlays(this.#db, upload, plays, change)) return { ...upload, ...change }
+    // Another part, after this one took too long, has its own hold.
+    if (upload.price === null) await this.#holds.cancel(cover)
+    throw partUnderWay()
   }
 
   /**
-   * Stores and charges the scores if they are complete. A repeat gets the same response. `storing` means that the
-   * tokens are kept until they are charged, so the session can no longer expire.
+   * Stores and charges the scores if they are complete. A repeat gets the same response.
    *
-   * @param isPatient whether to wait for the end of that
-   * @throws {HttpError} `not_found`, `session_expired`, and with `isPatient` what went wrong
+   * @throws {HttpError} `not_found`, `session_expired`
    */
-  async check(userId: string, id: string, isPatient: boolean): Promise<CheckedUpload> {
-    for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
-      const found = await this.#ownedBy(userId, id)
-      if (found.state === 'done') return { ...found, isStoring: false }
-      if (found.state === 'expired') throw sessionExpired()
-      const claimed = await this.#options.uploads.claim(id)
-      if (claimed !== undefined) return this.#checkClaimed(claimed, isPatient)
-      // After its time, the other call either stores or ends the session. Which one is known soon.
-      const isWaiting = isPatient || this.#isOver(found)
-      if (!isWaiting || waitedMs >= MOST_WAIT_MS) return { ...found, isStoring: isComplete(found) }
-      await setTimeout(LOOK_MS)
+  async check(userId: string, id: string): Promise<Upload> {
+    const upload = await this.#ownedBy(userId, id)
+    if (upload.state === 'done') return upload
+    if (upload.state === 'stored') return this.#charge(upload)
+    const isAll = isComplete(upload)
+    // Longer if they are complete: everything that is stored can then be charged.
+    const isHeld = await this.#held(upload, async () => {
+      await this.#holds.extend(upload, isAll)
+      return true
+    })
+    if (isHeld && !isAll) {
+      const change = { expires_at: this.#clock.now() + SESSION_MS }
+      if (await changeUpload(this.#db, upload, 'open', change)) return { ...upload, ...change }
+    } else if (isHeld) {
+      const stored = await storeUpload(this.#db, this.#clock, upload)
+      if (stored !== undefined) return this.#charge(stored)
     }
+    // Another call has changed it meanwhile.
+    return this.check(userId, id)
   }
 
   /** Completes sessions that any process left unfinished. */
@@ -113,158 +122,62 @@ export class UploadService {
     what: 'going on with upload sessions',
     everyMs: CHORE_MS,
     run: async () => {
-      const { uploads, clock } = this.#options
-      for (const id of await uploads.abandoned(CHORE_SESSIONS)) {
-        const claimed = await uploads.claim(id)
-        if (claimed !== undefined) await this.#goOn(claimed)
+      const now = this.#clock.now()
+      for (const upload of await unfinishedUploads(this.#db, now, CHORE_SESSIONS)) {
+        if (upload.state === 'stored') await this.#charge(upload)
+        else if (upload.state === 'expired') await this.#refund(upload)
+        else await this.#expire(upload)
       }
-      await uploads.forget(clock.now() - FORGET_MS)
+      await forgetUploads(this.#db, now - FORGET_MS)
     },
   }
 
-  /** Waits for calls in flight. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#underWay)
+  /** Charges a stored session. Several calls may do so: the hold is committed once, and recorded once. */
+  async #charge(stored: Upload): Promise<Upload> {
+    const charged = await this.#holds.charge(stored)
+    const done = { state: 'done', charged, hold_token: null } as const
+    if (await changeUpload(this.#db, stored, 'stored', done)) this.#holds.recordCharge(stored.user_id, charged)
+    return { ...stored, ...done }
   }
 
-  async #goOn(claimed: ClaimedUpload): Promise<void> {
-    await this.#alone(claimed, async () => {
-      if (claimed.state === 'stored') await this.#finish(claimed)
-      else if (claimed.state === 'open' && this.#isOver(claimed)) await this.#expire(claimed)
-    })
-  }
-
-  async #checkClaimed(claimed: ClaimedUpload, isPatient: boolean): Promise<CheckedUpload> {
-    const answer = await this.#tracked(this.#begin(claimed))
-    if (answer !== undefined) return answer
-    const finished = this.#tracked(this.#alone(claimed, () => this.#finish(claimed)))
-    if (isPatient) return finished
-    const { logger } = this.#options
-    finished.catch((error: unknown) => logger.warn({ err: error }, 'an upload session could not be finished'))
-    return { ...claimed, isStoring: true }
-  }
-
-  /**
-   * Checks a claimed session. Returns the result and ends the claim; `undefined`: the session must be finished and
-   * stays claimed. Its tokens are then kept until they are charged, so that everything stored can be charged.
-   */
-  async #begin(claimed: ClaimedUpload): Promise<CheckedUpload | undefined> {
-    const { uploads, holds, clock } = this.#options
-    if (claimed.state === 'stored') return undefined
-    try {
-      // Another check may have finished it since it was read.
-      if (claimed.state !== 'done') {
-        await this.#requireOpen(claimed)
-        const isAll = isComplete(claimed)
-        await this.#orExpired(claimed, () => holds.extend(claimed, isAll))
-        if (isAll) return undefined
-      }
-    } catch (error) {
-      await uploads.release(claimed)
-      throw error
-    }
-    const expiresAt = clock.now() + SESSION_MS
-    await uploads.release(claimed, { expires_at: expiresAt })
-    return { ...claimed, expiresAt, isStoring: false }
-  }
-
-  /** Stores the scores unless they are stored, then charges them. Both happen once, and never only one of them. */
-  async #finish(claimed: ClaimedUpload): Promise<CheckedUpload> {
-    const { db, clock, uploads, holds } = this.#options
-    const stored: Upload =
-      claimed.state === 'stored' ? claimed : { ...claimed, state: 'stored', ...(await storeUpload(db, clock, claimed)) }
-    const charged = await holds.charge(stored)
-    await uploads.release(claimed, { state: 'done', charged, hold_token: null })
-    holds.recordCharge(claimed.userId, charged)
-    return { ...stored, state: 'done', charged, isStoring: false }
-  }
-
-  /** @throws {HttpError} `session_expired`; `conflict` if it is stored */
-  async #requireOpen(claimed: ClaimedUpload): Promise<void> {
-    if (claimed.state === 'expired') throw sessionExpired()
-    if (claimed.state !== 'open')
-      throw new HttpError('conflict', 'The scores of this upload session are stored already.')
-    if (!this.#isOver(claimed)) return
-    await this.#expireOrLater(claimed)
-    throw sessionExpired()
-  }
-
-  async #orExpired<T>(claimed: ClaimedUpload, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call()
-    } catch (error) {
-      if (!(error instanceof HoldGone)) throw error
-      await this.#expireOrLater(claimed)
-      throw sessionExpired()
-    }
-  }
-
-  #isOver({ expiresAt }: Upload): boolean {
-    return expiresAt <= this.#options.clock.now()
-  }
-
-  /**
-   * Expires a session. If the counters are unavailable, the chore does it later. Until then its time shows that it is
-   * over.
-   */
-  async #expireOrLater(claimed: ClaimedUpload): Promise<void> {
-    try {
-      await this.#expire(claimed)
-    } catch (error) {
-      if (!(error instanceof QuotaError)) throw error
-    }
-  }
-
-  /** Expires a session that isn't stored: refunds its tokens and deletes its scores. */
-  async #expire(claimed: ClaimedUpload): Promise<void> {
-    const { uploads, holds } = this.#options
-    await holds.cancel(claimed)
-    await uploads.dropScores(claimed.id)
-    await uploads.release(claimed, { state: 'expired', hold_token: null })
-  }
-
-  /** @throws {HttpError} `not_found`, also for another user's session */
-  async #ownedBy(userId: string, id: string): Promise<Upload> {
-    const found = await this.#options.uploads.find(id)
-    if (found?.userId === userId) return found
-    throw new HttpError('not_found', 'There is no such upload session.')
-  }
-
-  /** @throws {HttpError} `conflict` while another call has the session */
-  async #claimed<T>(id: string, work: (claimed: ClaimedUpload) => Promise<T>): Promise<T> {
-    const { uploads } = this.#options
-    const claimed = await uploads.claim(id)
-    if (claimed === undefined) throw underWay()
-    return this.#alone(claimed, () => work(claimed))
-  }
-
-  /** Works on a claimed session, and ends the claim. */
-  async #alone<T>(claimed: ClaimedUpload, work: () => Promise<T>): Promise<T> {
+  /** Works with an open session's hold; `undefined` if the hold is gone and the session isn't open any more. */
+  async #held<T>(upload: Upload, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work()
     } catch (error) {
-      throw error instanceof ClaimLost ? underWay(error) : error
-    } finally {
-      await this.#options.uploads.release(claimed)
+      if (!(error instanceof HoldGone)) throw error
+      if (await this.#expire(upload)) throw sessionExpired()
+      return undefined
     }
   }
 
-  #tracked<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work)
-    const forget = (): void => void this.#underWay.delete(work)
-    work.then(forget, forget)
-    return work
+  /** Expires an open session: deletes its scores and refunds its tokens. @returns whether it was as it was read */
+  async #expire(upload: Upload): Promise<boolean> {
+    if (!(await expireUpload(this.#db, upload))) return false
+    try {
+      await this.#refund(upload)
+    } catch (error) {
+      // The counters are unavailable. The chore refunds them later.
+      if (!(error instanceof QuotaError)) throw error
+    }
+    return true
   }
-}
 
-function underWay(cause?: unknown): HttpError {
-  const msg = 'Another call of this upload session is under way. Send the same request again.'
-  return new HttpError('conflict', msg, { retryAfterSeconds: 1, cause })
-}
+  async #refund(upload: Upload): Promise<void> {
+    await this.#holds.cancel(upload)
+    await changeUpload(this.#db, upload, 'expired', { hold_token: null })
+  }
 
-function tooManyOpen(cause: unknown): HttpError {
-  const msg = `There are ${MOST_OPEN} open upload sessions already. Finish one, or wait until one ends.`
-  return new HttpError('conflict', msg, { cause })
+  /** @throws {HttpError} `not_found`, also for another user's session; `session_expired` */
+  async #ownedBy(userId: string, id: string): Promise<Upload> {
+    const found = await findUpload(this.#db, id)
+    if (found?.user_id !== userId) throw new HttpError('not_found', 'There is no such upload session.')
+    const isOver = found.state === 'open' && found.expires_at <= this.#clock.now()
+    // If a call in between has extended or stored it, that is known now.
+    if (isOver && !(await this.#expire(found))) return this.#ownedBy(userId, id)
+    if (isOver || found.state === 'expired') throw sessionExpired()
+    return found
+  }
 }
 
 function sessionExpired(): HttpError {

@@ -2,13 +2,10 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import { dayText, lastBeijingDays } from '../beijing-day.ts'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import { CURSOR_ERROR, instantText, isoInstant, pageLimit, pageOf, toPage } from '../http/schemas.ts'
+import { CURSOR_ERROR, instantText, isoInstant, pageLimit, pageOf, queryNumber, toPage } from '../http/schemas.ts'
 import { findPlace } from '../quota/names.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 import { refusalOf, type UsageCursor, type UsageRecord, type UsageRecords } from './usage-records.ts'
-
-const MAX_DAYS = 30
-const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
 
 const cursor = z
   .string(CURSOR_ERROR)
@@ -23,15 +20,7 @@ const pageQuery = z.object({
   limit: pageLimit.describe('The largest number of requests on the page.'),
 })
 
-const statsQuery = z.object({
-  days: z
-    .string(DAYS_ERROR)
-    .regex(/^\d{1,2}$/, { error: DAYS_ERROR, abort: true })
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= MAX_DAYS, DAYS_ERROR)
-    .prefault('7')
-    .describe('How many days, including today.'),
-})
+const statsQuery = z.object({ days: queryNumber(1, 30, 7).describe('How many days, including today.') })
 
 const tokens = z.int().min(0)
 

@@ -2,23 +2,17 @@ import type { Clock } from '@scoregw/quota'
 import type { OutcomeRecorder, OutcomeStore } from '@scoregw/quota/adaptive'
 import * as z from 'zod'
 import { envelope, type Route, route, success } from '../http/route.ts'
-import { isoInstant } from '../http/schemas.ts'
+import { isoInstant, queryNumber } from '../http/schemas.ts'
 import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
 
 const MAX_DAYS = 7
 /** Bucket lengths that divide a day, so that no bucket is cut. */
 const BUCKET_MINUTES = [5, 10, 15, 30, 60] as const
 
-const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
 const BUCKET_ERROR = `expected one of ${BUCKET_MINUTES.join(', ')}`
 
 const query = z.object({
-  days: z
-    .string()
-    .regex(new RegExp(`^[1-${MAX_DAYS}]$`), DAYS_ERROR)
-    .default(String(MAX_DAYS))
-    .transform(Number)
-    .describe('how many days back'),
+  days: queryNumber(1, MAX_DAYS, MAX_DAYS).describe('how many days back'),
   bucketMinutes: z
     .enum(BUCKET_MINUTES.map(String), BUCKET_ERROR)
     .default('30')

@@ -97,7 +97,7 @@ const TABLES = [
   `create table upload_sessions (
     id text primary key, user_id text not null references users (id), state text not null, expires_at bigint not
     null, expected integer, received integer not null, price bigint, tokens bigint not null, hold_token text,
-    claim_id text, claimed_until bigint not null, uploaded integer, skipped integer, charged bigint
+    busy_until bigint not null, uploaded integer, skipped integer, charged bigint
   )`,
   'create index upload_sessions_by_user on upload_sessions (user_id, state)',
   'create index upload_sessions_by_state on upload_sessions (state, expires_at)',
