@@ -1,11 +1,13 @@
-import { PERIOD_NUMBERS, usedLayers } from '@scoregw/quota/internal'
+import { usedLayers } from '@scoregw/quota/internal'
 import type { ReadRequest, TakeRequest } from '@scoregw/quota/store'
 import type { Word } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
 import type { Refund } from './charges.ts'
 import { headOf, type ListBook, type ListBooks } from './lists.ts'
+import { MARK_BYTES } from './record.ts'
 import type { ReplayedRow } from './replay.ts'
+import { AMOUNT_BYTES, COUNT_BYTES, writeAmount } from './row-bytes.ts'
 import { READ_SCRIPT, SETTLE_SCRIPT, TAKE_SCRIPT } from './script.ts'
 
 /** A call of a script that carries out one operation. */
@@ -43,14 +45,21 @@ export interface LoneSettlement {
   readonly isOpenHold: boolean
 }
 
-// Where bytes and numbers stand: `lua/take.lua` reads them by the same names, from 1.
-const [ALL_NUMBERS, HAS_REVISION, HAS_ID, IS_HOLD] = [5, 6, 7, 8]
-const [NOW, UNTIL, NUMBERS] = [0, 1, 2]
-/** How many numbers an id has. They are last. */
-const OF_ID = 2
+// Where parts of a take are: see `lua/take.lua`.
+const [HAS, NOW, UNTIL] = [2, 3, 11]
+const [REVISION, ID, HOLD] = [1, 2, 4]
+/** How many bytes an id adds: two numbers and the mark. */
+const OF_ID = 16 + MARK_BYTES
+/** Added to where a calendar window is. */
+const CALENDAR = 128
+/** The most cells of a row. */
+const MOST_CELLS = CALENDAR - 2
 /** The most that a byte can count, and the most that two can. */
 const MOST_BYTES = 255
 const MOST_TEXT = 65_535
+
+/** A cell that counts: its position, its unit, and where its numbers are. */
+type CellPlace = readonly [position: number, unit: number, at: number]
 
 /** What takes with the same layers and set have in common. */
 interface Plan {
@@ -59,23 +68,21 @@ interface Plan {
   /** The index in {@link order} of each layer of the request. */
   readonly places: readonly number[]
   readonly books: readonly ListBook[]
-  /** The first argument without the numbers of a call; the other is that of a take under an id. */
-  readonly input: Uint8Array<ArrayBuffer>
-  readonly inputOfId: Uint8Array<ArrayBuffer>
-  /** How many bytes come before the numbers. */
-  readonly bytes: number
-  /** The position of each limit that counts, and where it is among the numbers. */
-  readonly limits: readonly (readonly [position: number, at: number])[]
-  /** The same for calendar windows and their starts. */
-  readonly calendars: readonly (readonly [position: number, at: number])[]
+  /** The first argument, without the numbers of a call. */
+  readonly input: Buffer
+  /** Where the cost of each limit that counts is in it, followed by the limit. */
+  readonly limits: readonly CellPlace[]
+  /** Where the start of each calendar window that counts is in it, followed by the end. */
+  readonly calendars: readonly CellPlace[]
+  /** The charges that a record's facts begin with, without the costs, which are at {@link charged}: see `lua/steps.lua`. */
+  readonly charges: Buffer
+  readonly charged: readonly CellPlace[]
 }
 
 /** Writes operations that go out alone. A batch can carry out all of them, and much else; these scripts cost less. */
 export class LoneCalls {
   readonly #keys: Keys
   readonly #books: ListBooks
-  /** How many amounts a cost has, slots included. */
-  readonly #units: number
   readonly #testNow: () => number | undefined
   /** By set, then by layers. `undefined`: takes that these scripts cannot carry out. */
   readonly #plans: Map<string, Plan | undefined>[] = []
@@ -83,8 +90,6 @@ export class LoneCalls {
   constructor(keys: Keys, books: ListBooks, testNow: () => number | undefined) {
     this.#keys = keys
     this.#books = books
-    const hasSlots = keys.layout.cells.some(({ kind }) => kind === 'concurrency')
-    this.#units = keys.schema.units.length + (hasSlots ? 1 : 0)
     this.#testNow = testNow
   }
 
@@ -94,41 +99,29 @@ export class LoneCalls {
    * @returns `undefined` for a take that `lua/take.lua` cannot carry out: of buckets or slots, or free
    */
   take(request: TakeRequest, until: number, record?: LoneRecord): LoneCall | undefined {
-    const { subject, settingsRevision, costs, periods, id, hold } = request
+    const { subject, settingsRevision, costs, hold } = request
     const takesSlot = (costs[this.#keys.schema.units.length] ?? 0) > 0
     const isFree = costs.every((cost) => cost === 0)
     const plan = takesSlot || isFree ? undefined : this.#planOf(request)
     if (plan === undefined) return undefined
-    const input = (record === undefined ? plan.input : plan.inputOfId).slice()
-    const numbers = new Float64Array(input.buffer, plan.bytes, input[ALL_NUMBERS])
-    numbers[NOW] = this.#testNow() ?? -1
-    numbers[UNTIL] = until
-    for (let unit = 0; unit < this.#units; unit++) numbers[NUMBERS + unit] = costs[unit] ?? 0
-    for (const [position, at] of plan.limits) {
-      numbers[at] = Math.min(request.quotas.limits[position]!, Number.MAX_SAFE_INTEGER)
-    }
-    this.#writePeriods(numbers, plan, periods)
     const rows = plan.order.map((layer, at) => ({ key: this.#keys.row(layer, subject), book: plan.books[at]! }))
     const keys = [...rows.map(({ key }) => key), this.#keys.lists]
-    const texts: Word[] = []
+    const input = this.#inputOf(plan, request, record)
+    input.writeDoubleLE(until, UNTIL)
+    const words: Word[] = [input]
     if (settingsRevision !== undefined) {
-      input[HAS_REVISION] = 1
       keys.push(this.#keys.settings)
-      texts.push(settingsRevision)
+      words.push(settingsRevision)
     }
     if (record !== undefined) {
-      input[HAS_ID] = 1
-      numbers[numbers.length - 2] = hold?.ttlMs ?? id!.ttlMs
       keys.push(record.place.key)
-      texts.push(record.text)
+      words.push(Buffer.concat([Buffer.from(record.text.slice(MARK_BYTES)), chargesOf(plan, costs)]))
+      if (hold !== undefined) {
+        keys.push(this.#keys.holds, record.place.ownerIndex)
+        words.push(this.#keys.nameOf(record.place.key))
+      }
     }
-    if (record !== undefined && hold !== undefined) {
-      input[IS_HOLD] = 1
-      numbers[numbers.length - 1] = hold.maxHolds
-      keys.push(this.#keys.holds, record.place.ownerIndex)
-      texts.push(this.#keys.nameOf(record.place.key))
-    }
-    const args = [String(keys.length), ...keys, Buffer.from(input.buffer), ...texts]
+    const args = [String(keys.length), ...keys, ...words]
     return { script: TAKE_SCRIPT, args, rows, places: plan.places, isRead: false }
   }
 
@@ -181,20 +174,27 @@ export class LoneCalls {
     return { script: SETTLE_SCRIPT, args, rows, places: [...rows.keys()], isRead: false }
   }
 
-  /** The starts of calendar windows, and the time in which all of them are right. */
-  #writePeriods(numbers: Float64Array, { calendars }: Plan, periods: TakeRequest['periods']): void {
-    if (calendars.length === 0) return
-    let [from, until] = [0, Number.POSITIVE_INFINITY]
-    for (const [position, at] of calendars) {
-      const periodAt = this.#keys.layout.periodsAt(position)
-      const [startsAt = 0, endsAt = 0] = periods?.slice(periodAt, periodAt + PERIOD_NUMBERS) ?? []
-      numbers[at] = startsAt
-      from = Math.max(from, startsAt)
-      until = Math.min(until, endsAt)
+  #inputOf(plan: Plan, request: TakeRequest, record: LoneRecord | undefined): Buffer {
+    const { settingsRevision, costs, quotas, periods, id, hold } = request
+    const ofPlan = plan.input.length
+    const input = Buffer.concat([plan.input], ofPlan + (record === undefined ? 0 : OF_ID))
+    input.writeDoubleLE(this.#testNow() ?? -1, NOW)
+    for (const [position, unit, at] of plan.limits) {
+      input.writeDoubleLE(costs[unit] ?? 0, at)
+      input.writeDoubleLE(Math.min(quotas.limits[position]!, Number.MAX_SAFE_INTEGER), at + 8)
     }
-    const last = calendars.at(-1)![1]
-    numbers[last + 1] = from
-    numbers[last + 2] = until
+    for (const [position, , at] of plan.calendars) {
+      const period = this.#keys.layout.periodsAt(position)
+      input.writeDoubleLE(periods?.[period] ?? 0, at)
+      input.writeDoubleLE(periods?.[period + 1] ?? 0, at + 8)
+    }
+    input[HAS] = settingsRevision === undefined ? 0 : REVISION
+    if (record === undefined) return input
+    input[HAS] += hold === undefined ? ID : HOLD
+    input.writeDoubleLE(hold?.ttlMs ?? id!.ttlMs, ofPlan)
+    input.writeDoubleLE(hold?.maxHolds ?? 0, ofPlan + 8)
+    input.write(record.text.slice(0, MARK_BYTES), ofPlan + 16)
+    return input
   }
 
   #planOf(request: TakeRequest): Plan | undefined {
@@ -217,40 +217,49 @@ export class LoneCalls {
     if (order.flatMap(counted).some((at) => layout.cells[at]!.kind === 'bucket')) return undefined
     const books = order.map((layer) => this.#books.of(layer))
     const lists = [...new Set(books)]
-    const calendars = order.flatMap(counted).filter((at) => layout.cells[at]!.kind === 'calendar')
-    const bytes = [0, order.length, this.#units, lists.length, calendars.length, 0, 0, 0, 0]
-    const numbers = new Array<number>(NUMBERS + this.#units).fill(0)
-    const limits: (readonly [number, number])[] = []
-    for (const [index, layer] of order.entries()) {
+    const sizes = order.map((layer) => layout.rows[layer]!.size)
+    const tooMany = order.length > MOST_BYTES || sizes.some((size) => size > MOST_CELLS)
+    if (tooMany || order.length === 0 || lists.some(({ listText }) => listText.length > MOST_TEXT)) return undefined
+    const cells = sizes.reduce((sum, size) => sum + size, 0)
+    const charges = Buffer.alloc(COUNT_BYTES + AMOUNT_BYTES * cells, 0xff)
+    charges.writeUInt16LE(cells)
+    const bytes = [order.length, lists.length, 0, ...double(0), ...double(0)]
+    const [limits, calendars, charged]: [CellPlace[], CellPlace[], CellPlace[]] = [[], [], []]
+    let chargesAt = COUNT_BYTES
+    for (const layer of order) {
       const { size, first, list } = layout.rows[layer]!
-      bytes.push(lists.indexOf(books[index]!) + 1, size, counted(layer).length)
-      numbers.push(headOf(list))
+      bytes.push(...double(headOf(list)), size, counted(layer).length, ...Buffer.from(`${rowFormat(size)}\0`))
       for (const at of counted(layer)) {
-        const { unit, lengthMs } = layout.cells[at]!
-        bytes.push(at - first + 1, unit + 1, calendars.indexOf(at) + 1)
-        limits.push([at, numbers.push(0, lengthMs) - 2])
+        const { unit, lengthMs, kind } = layout.cells[at]!
+        const isCalendar = kind === 'calendar'
+        // Cells follow the head.
+        bytes.push(at - first + 2 + (isCalendar ? CALENDAR : 0))
+        charged.push([at, unit, chargesAt + AMOUNT_BYTES * (at - first)])
+        limits.push([at, unit, bytes.length])
+        bytes.push(...double(0), ...double(0), ...double(lengthMs))
+        if (!isCalendar) continue
+        calendars.push([at, unit, bytes.length])
+        bytes.push(...double(0), ...double(0))
       }
+      chargesAt += AMOUNT_BYTES * size
     }
-    // Numbers are read in place, so they begin at a multiple of 8.
-    while (bytes.length % 8 > 0) bytes.push(0)
-    bytes[0] = bytes.length
-    const starts = calendars.map((at, index) => [at, numbers.length + index] as const)
-    if (calendars.length > 0) numbers.push(...calendars.map(() => 0), 0, 0)
-    const isTooLong = lists.some(({ listText }) => listText.length > MOST_TEXT)
-    if (isTooLong || [...bytes, numbers.length + OF_ID].some((byte) => byte > MOST_BYTES)) return undefined
-    const texts = lists.flatMap(({ listText }) => [listText.length & 255, listText.length >> 8, ...listText])
-    const inputOf = (ofId: readonly number[]): Uint8Array<ArrayBuffer> => {
-      const all = [...numbers, ...ofId]
-      return Uint8Array.from([
-        ...bytes.with(ALL_NUMBERS, all.length),
-        ...new Uint8Array(Float64Array.from(all).buffer),
-        ...texts,
-      ])
-    }
-    return {
-      ...{ order, books, bytes: bytes.length, limits, calendars: starts },
-      places: layers.map((layer) => order.indexOf(layer)),
-      ...{ input: inputOf([]), inputOfId: inputOf(new Array<number>(OF_ID).fill(0)) },
-    }
+    for (const { listText } of lists) bytes.push(listText.length & 255, listText.length >> 8, ...listText)
+    const ofLayers = layers.map((layer) => order.indexOf(layer))
+    return { order, books, places: ofLayers, input: Buffer.from(bytes), limits, calendars, charges, charged }
   }
+}
+
+/** The charges of a take, as a record's facts begin. */
+function chargesOf({ charges, charged }: Plan, costs: readonly number[]): Buffer {
+  const bytes = Buffer.from(charges)
+  for (const [, unit, at] of charged) writeAmount(bytes, costs[unit] ?? 0, at)
+  return bytes
+}
+
+function rowFormat(size: number): string {
+  return `<I5${'i7'.repeat(size)}${'I6'.repeat(size)}`
+}
+
+function double(value: number): Uint8Array {
+  return new Uint8Array(Float64Array.of(value).buffer)
 }

@@ -21,7 +21,17 @@ import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
 import { headOf, type ListBooks } from './lists.ts'
-import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
+import {
+  AMOUNT_BYTES,
+  CELL_BYTES,
+  COUNT_BYTES,
+  HEAD_BYTES,
+  otherVersionIn,
+  readCell,
+  sevenBytes,
+  sixBytes,
+  TIME_BYTES,
+} from './row-bytes.ts'
 
 /** A hold, as its record stores it. */
 export interface HoldOfRecord extends HoldFactsOf {
@@ -51,7 +61,7 @@ export interface IdRecord extends IdFacts {
 }
 
 /** How many bytes a mark has. */
-const MARK_BYTES = 8
+export const MARK_BYTES = 8
 /** The version of a record's format, its byte after the mark and the expiry. */
 const RECORD_VERSION = 2
 const VERSION_AT = 14
@@ -266,17 +276,20 @@ interface FactsOfRow {
 }
 
 function factsIn(bytes: Buffer, from: number, books: ListBooks): Facts {
+  let amountsAt = from + COUNT_BYTES
+  const nowAt = amountsAt + AMOUNT_BYTES * bytes.readUInt16LE(from)
   const rows: FactsOfRow[] = []
-  for (let at = from + 6; at < bytes.length; ) {
+  for (let at = nowAt + TIME_BYTES; at < bytes.length; ) {
     const limits = limitsOf(books, bytes.readUIntLE(at, HEAD_BYTES))
     const size = limits.length
-    const amountsAt = at + HEAD_BYTES
     const cells: number[] = []
-    for (let c = 0; c < size; c++) readCell(bytes, amountsAt + 7 * size, size, c, cells, 2 * c)
-    rows.push({ limits, amounts: limits.map((_, c) => sevenBytes(bytes, amountsAt + 7 * c)), cells })
-    at = amountsAt + (7 + CELL_BYTES) * size
+    for (let c = 0; c < size; c++) readCell(bytes, at + HEAD_BYTES, size, c, cells, 2 * c)
+    const amounts = Array.from(limits, (_, c) => sevenBytes(bytes, amountsAt + AMOUNT_BYTES * c))
+    rows.push({ limits, amounts, cells })
+    amountsAt += AMOUNT_BYTES * size
+    at += HEAD_BYTES + CELL_BYTES * size
   }
-  return { now: sixBytes(bytes, from), rows }
+  return { now: sixBytes(bytes, nowAt), rows }
 }
 
 /**

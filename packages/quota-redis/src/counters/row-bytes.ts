@@ -2,8 +2,12 @@ import type { Cells } from '@scoregw/quota/internal'
 
 /** Bytes before a row's cells: a version, and the hash of its list of limits. */
 export const HEAD_BYTES = 5
-/** Bytes of one cell: the used amount, and the start. */
-export const CELL_BYTES = 13
+/** Bytes of an amount, and of a time. A cell is its used amount and its start. */
+export const AMOUNT_BYTES = 7
+export const TIME_BYTES = 6
+export const CELL_BYTES: number = AMOUNT_BYTES + TIME_BYTES
+/** Bytes of a count of amounts. */
+export const COUNT_BYTES = 2
 
 /**
  * Reads a cell of a row's bytes as `[startedAt, used]`.
@@ -14,6 +18,13 @@ export const CELL_BYTES = 13
 export function readCell(bytes: Buffer, from: number, size: number, c: number, cells: Cells, at: number): void {
   cells[at] = sixBytes(bytes, from + 7 * size + 6 * c)
   cells[at + 1] = sevenBytes(bytes, from + 7 * c)
+}
+
+/** Writes an amount of 0 or more. */
+export function writeAmount(bytes: Buffer, amount: number, offset: number): void {
+  const high = Math.floor(amount / 2 ** 48)
+  bytes.writeUIntLE(amount - high * 2 ** 48, offset, TIME_BYTES)
+  bytes[offset + TIME_BYTES] = high
 }
 
 /** A signed number. */

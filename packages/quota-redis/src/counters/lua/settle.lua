@@ -75,11 +75,8 @@ for r = 1, count do
   if rows[r] then call('SETRANGE', KEYS[r], '5', rows[r]) end
 end
 local keep_ms, text = n[KEEP_MS], ARGV[3]
-local expires = now + keep_ms
-text = sub(text, 1, 8) .. pack('<I6', expires) .. sub(text, 9)
--- A test's clock is not the server's.
-if n[NOW] >= 0 then call('SET', KEYS[count + 1], text, 'PX', string.format('%.0f', keep_ms))
-else call('SET', KEYS[count + 1], text, 'PXAT', string.format('%.0f', expires)) end
+text = sub(text, 1, 8) .. pack('<I6', now + keep_ms) .. sub(text, 9)
+call('SET', KEYS[count + 1], text, 'EX', string.format('%d', math.ceil(keep_ms / 1000)))
 if ARGV[4] then
   call('ZREM', KEYS[count + 2], ARGV[4])
   call('ZREM', KEYS[count + 3], ARGV[4])

@@ -90,22 +90,24 @@ function steps.keep(s)
   return s + 3
 end
 
--- The facts of the last take: the time (6 bytes). Then per row the head (5 bytes), each cell's charge (7 bytes each; below 0:
--- the cell doesn't count), and the cells.
+-- The facts of the last take: how many cells its rows have (2 bytes); each cell's charge (7 bytes each; below 0: the cell doesn't
+-- count); the time (6 bytes); then the rows, as they are stored.
 local function facts()
-  local parts = { pack('<I6', now) }
+  local amounts, parts = {}, {}
   local shared, own = n[taken_group + SHARED], n[taken_group + OWN]
   local shared_places, own_places = taken_group + BEHIND_GROUP + shared + own, taken + units - shared
   for r = 1, shared + own do
-    local tariff, amounts = n[taken_group + BEHIND_GROUP + r], {}
+    local tariff = n[taken_group + BEHIND_GROUP + r]
     local list = n[tariff]
     local row = rows[n[(r > shared and own_places or shared_places) + r]]
-    for c = 1, list.size do amounts[c] = n[tariff + c] > 0 and n[taken + n[tariff + c]] or -1 end
-    parts[r + 1] = list.head .. pack('<' .. rep('i7', list.size), unpack(amounts))
-      .. pack(list.row_format, unpack(row, 1, 2 * list.size))
-    used_lists[list] = true
+    for c = 1, list.size do
+      amounts[#amounts + 1] = pack('<i7', n[tariff + c] > 0 and n[taken + n[tariff + c]] or -1)
+    end
+    parts[r] = list.head .. pack(list.row_format, unpack(row, 1, 2 * list.size))
+    -- The list of an existing row of the policy's own was stored with it.
+    if row.is_new or row.others then used_lists[list] = true end
   end
-  return table.concat(parts)
+  return pack('<I2', #amounts) .. table.concat(amounts) .. pack('<I6', now) .. table.concat(parts)
 end
 
 -- RECORD record, text, how long to keep it (ms; 0 removes it, below 0 keeps it for ever), 1 to append the last take's facts
