@@ -200,9 +200,13 @@ describe.runIf(browserTests)('pages of the console', () => {
     for (const key of ['End', ...Array.from({ length: 58 }, () => 'ArrowLeft'), 'Enter']) await page.keyboard.press(key)
     await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
     await expect.poll(() => page.evaluate('location.hash')).toMatch(/^#\/errors\?day=2026-08-0\d$/)
+    await expect.poll(() => page.getByLabel('Range').inputValue()).toMatch(/^2026-08-0\d$/)
     await expect.poll(all).toEqual(['POST /v1/update-lxNo response (httpStatus 0)45', 'POST /v1/music/upsert5003'])
     await page.goBack()
     await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    // A link with something else shows the week.
+    await goTo(page, '#/errors?day=yesterday')
+    await expect.poll(all).toHaveLength(3)
     // By the list of days.
     await page.getByLabel('Range').selectOption({ index: 1 })
     await page.getByText('No server errors in this range.').waitFor()

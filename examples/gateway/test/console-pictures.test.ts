@@ -8,9 +8,11 @@ import {
   addOutcomes,
   badWeek,
   changeSettings,
+  field,
   goTo,
   openConsole,
   picture,
+  section,
   settled,
   signedIn,
   signIn,
@@ -47,8 +49,9 @@ const DESK = { width: 1440, height: 900 }
 const SCREENS = isDeep || wantsPictures ? [PHONE, { width: 768, height: 1024 }, DESK] : [PHONE, DESK]
 const MANY_USERS = 5_000
 /** As long as can be, of letters that are as wide as can be, and with what turns text around. */
+const LONG = 'w'.repeat(128)
 const NAMED = {
-  ['w'.repeat(128)]: 'Wide',
+  [LONG]: 'Wide',
   'long-name': 'W'.repeat(64),
   'long-words': '很长的名字'.repeat(12),
   turned: 'ad\u202enim\u202c\u200b',
@@ -64,7 +67,7 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
 })`
 const DOCS_PICTURE = join(import.meta.dirname, '../../../docs/gateway/console.png')
 
-describe.runIf(browserTests && slowTests)('the looks of the console', () => {
+describe.runIf(browserTests && slowTests)('the looks of the console', { timeout: 600_000 }, () => {
   it('every page is accessible and fits every screen, in both languages and themes', async () => {
     const gateway = await busyGateway((isDeep ? 30 : 120) * 60_000)
     const { page, faults } = await openConsole(gateway, { viewport: DESK })
@@ -78,6 +81,38 @@ describe.runIf(browserTests && slowTests)('the looks of the console', () => {
       await goTo(page, `#/${name}`)
       await look(complaints, page, name.replace('/', '-'), PAGES[name])
     }
+    await goTo(page, `#/users/${LONG}`)
+    await look(complaints, page, 'long-id')
+    expect(complaints).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('forms with input, dialogs, orders and a zoomed chart are accessible and fit every screen', async () => {
+    const gateway = await busyGateway(120 * 60_000)
+    const { page, faults } = await signedIn(gateway, '#/settings', { viewport: DESK })
+    const complaints: string[] = []
+    const step = (name: string): Promise<void> => fits(complaints, page, { name, of: 'used' })
+    await field(page, 'Base value: Personal, write, 1 hour').fill('0')
+    for (const price of ['user.data', 'user.music', 'music.upsert', 'charge.2'])
+      await field(page, `Price of ${price}`).fill('30')
+    await step('changes')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('dialog').waitFor()
+    await step('question')
+    await page.keyboard.press('Escape')
+    await goTo(page, `#/users/${LONG}`)
+    await section(page, 'Profile').getByLabel('Name').fill('x'.repeat(64))
+    await step('user-changes')
+    await goTo(page, '#/credentials')
+    await page.getByRole('button', { name: 'Rotate nightly' }).click()
+    await step('rotate')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    await page.getByLabel('New credential').waitFor()
+    await step('rotated')
+    await goTo(page, '#/users?sort=refusals')
+    await step('most-refused')
+    await goTo(page, '#/errors?day=2026-08-05')
+    await step('day')
     expect(complaints).toEqual([])
     expect(faults).toEqual([])
   })
@@ -161,21 +196,38 @@ describe.runIf(browserTests && slowTests)('the looks of the console', () => {
     const some = wantsPictures ? LOOKS.slice(0, 2) : [LOOKS[number % LOOKS.length] ?? LOOKS[0]]
     const looks = isDeep ? LOOKS : some
     for (const [language, theme] of looks) {
-      await page.locator('header select').nth(0).selectOption(language)
-      await page.locator('header select').nth(1).selectOption(theme)
-      for (const screen of SCREENS) {
-        await page.setViewportSize(screen)
-        if (!/^(?:slow|stopped)-/.test(name)) await settled(page)
-        await page.evaluate('scrollTo(0, 0)')
-        const found = [...(await screenFaults(page)), ...(await missing(page, essential))]
-        // Sizes change little of what it looks at, and it takes its time.
-        if (isDeep || screen === PHONE) found.push(...(await accessibilityFaults(page)))
-        complaints.push(...found.map((fault) => `${name}, ${language}, ${theme}, ${screen.width}: ${fault}`))
-        if (isDeep || wantsPictures) await picture(page, `${name}-${language}-${theme}-${screen.width}`)
-      }
+      await chooseLook(page, language, theme)
+      await fits(complaints, page, { name, essential, of: `${language}-${theme}` })
+    }
+  }
+
+  /** A page as it is, on each screen. */
+  async function fits(complaints: string[], page: Page, { name, essential, of }: Looked): Promise<void> {
+    for (const screen of SCREENS) {
+      await page.setViewportSize(screen)
+      if (!/^(?:slow|stopped)-/.test(name)) await settled(page)
+      await page.evaluate('scrollTo(0, 0)')
+      const found = [...(await screenFaults(page)), ...(await missing(page, essential))]
+      // Sizes change little of what it looks at, and it takes its time.
+      if (isDeep || screen === PHONE) found.push(...(await accessibilityFaults(page)))
+      complaints.push(...found.map((fault) => `${name}, ${of}, ${screen.width}: ${fault}`))
+      if (isDeep || wantsPictures) await picture(page, `${name}-${of}-${screen.width}`)
     }
   }
 })
+
+interface Looked {
+  readonly name: string
+  /** What has to be on the first screen of a phone. */
+  readonly essential?: string | undefined
+  /** The language and the theme. */
+  readonly of: string
+}
+
+async function chooseLook(page: Page, language: string, theme: string): Promise<void> {
+  await page.locator('header select').nth(0).selectOption(language)
+  await page.locator('header select').nth(1).selectOption(theme)
+}
 
 /** What people come to a page for, where it is not on the first screen. */
 async function missing(page: Page, essential: string | undefined): Promise<string[]> {

@@ -37,7 +37,9 @@ function scaledLimit(base: number, modeHundredths: number, multiplierHundredths:
 
 export function limitText(limit: Effective, { number }: Formats): string {
   if (limit.kind === 'limit') return number(limit.tokens)
-  return limit.kind === 'range' ? `${number(limit.least)}–${number(limit.most)}` : '–'
+  if (limit.kind !== 'range') return '–'
+  const { least, most } = limit
+  return least === most ? number(least) : `${number(least)}–${number(most)}`
 }
 
 /** Whether the limit refuses every request. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Field } from '../ui/field.tsx'
+import { Field, Select } from '../ui/field.tsx'
 import { useWords } from '../words/words.ts'
 import type { Editor } from './use-editor.ts'
 
@@ -44,30 +44,21 @@ export function EditorField({ editor, path, label, about, isText = false }: Edit
   )
 }
 
-/** A field with a few values, by their texts. */
-export function EditorChoice({
-  editor,
-  path,
-  label,
-  options,
-}: FieldProps & { readonly options: Readonly<Record<string, string>> }): JSX.Element {
+interface EditorChoiceProps extends FieldProps {
+  /** Texts by value. */
+  readonly options: Readonly<Record<string, string>>
+}
+
+/** A field with a few values. */
+export function EditorChoice({ editor, path, label, options }: EditorChoiceProps): JSX.Element {
   return (
-    <Field label={label}>
-      {(props) => (
-        <select
-          {...props}
-          class={editor.changed.includes(path) ? 'changed' : ''}
-          value={editor.draft[path] ?? ''}
-          onChange={(event) => editor.set(path, event.currentTarget.value)}
-        >
-          {Object.entries(options).map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <Select
+      label={label}
+      value={editor.draft[path] ?? ''}
+      options={Object.entries(options)}
+      isChanged={editor.changed.includes(path)}
+      onChange={(value) => editor.set(path, value)}
+    />
   )
 }
 

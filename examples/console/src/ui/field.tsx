@@ -32,3 +32,34 @@ export function Field(props: FieldProps): JSX.Element {
     </div>
   )
 }
+
+interface SelectProps {
+  readonly label: string
+  readonly value: string
+  /** Texts by value, in their order. */
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly isChanged?: boolean
+  onChange(value: string): void
+}
+
+/** A field with a few values. */
+export function Select({ label, value, options, isChanged = false, onChange }: SelectProps): JSX.Element {
+  return (
+    <Field label={label}>
+      {(props) => (
+        <select
+          {...props}
+          class={isChanged ? 'changed' : ''}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
+          {options.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}

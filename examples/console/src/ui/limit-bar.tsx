@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useFormats, useWords } from '../words/words.ts'
 
 /** From this share on, a limit is nearly used up. */
-const NEAR = 0.8
+export const NEAR = 0.8
 
 interface LimitBarProps {
   readonly of: {

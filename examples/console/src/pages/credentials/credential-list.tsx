@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Credential, CredentialKind, Credentials, Issued } from '../../api/api.ts'
 import { Confirm } from '../../ui/confirm.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/field.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useAction } from '../../ui/use-action.ts'
@@ -141,17 +141,12 @@ function RotateDialog({ name, rotate, onClose }: RotateProps): JSX.Element {
       act={() => rotate(grace)}
       onClose={onClose}
     >
-      <Field label={words.grace}>
-        {(props) => (
-          <select {...props} value={grace} onChange={(event) => setGrace(Number(event.currentTarget.value))}>
-            {GRACES.map((each) => (
-              <option key={each} value={each}>
-                {words.graces[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Select
+        label={words.grace}
+        value={String(grace)}
+        options={GRACES.map((each) => [String(each), words.graces[each]])}
+        onChange={(value) => setGrace(Number(value))}
+      />
     </Confirm>
   )
 }

@@ -24,19 +24,21 @@ export function CredentialRows({ items, onAsk }: RowsProps): JSX.Element {
             {each.lastFour !== '' && <code>…{each.lastFour}</code>}
             <Times of={each} />
           </span>
-          {each.expiresAt === null && each.name !== DEMO && (
-            <button type="button" aria-label={words.rotateOf(nameOf(each))} onClick={() => onAsk('rotate', each)}>
-              {words.rotate}
+          <span class="buttons">
+            {each.expiresAt === null && each.name !== DEMO && (
+              <button type="button" aria-label={words.rotateOf(nameOf(each))} onClick={() => onAsk('rotate', each)}>
+                {words.rotate}
+              </button>
+            )}
+            <button
+              type="button"
+              class="danger"
+              aria-label={words.revokeOf(nameOf(each))}
+              onClick={() => onAsk('revoke', each)}
+            >
+              {words.revoke}
             </button>
-          )}
-          <button
-            type="button"
-            class="danger"
-            aria-label={words.revokeOf(nameOf(each))}
-            onClick={() => onAsk('revoke', each)}
-          >
-            {words.revoke}
-          </button>
+          </span>
         </li>
       ))}
     </ul>

@@ -18,6 +18,8 @@ import { dayOf, daysBefore, type Range, rangeOf } from './range.ts'
 const REFRESH_MS = 60_000
 
 interface Report {
+  /** The gateway's clock, epoch milliseconds. */
+  readonly now: number
   readonly range: Range
   readonly buckets: readonly Bucket[]
   readonly errors: ErrorCounts
@@ -31,18 +33,21 @@ export function ErrorsPage(): JSX.Element {
   const { day = '' } = useRoute().query
   const load = async (): Promise<Report> => {
     const [failures, adaptive] = await Promise.all([api.failures(rangeOf(day, 0).bucketMinutes), api.adaptive()])
-    // The gateway's clock, not the browser's.
-    const range = rangeOf(day, Date.parse(failures.until))
+    const now = Date.parse(failures.until)
+    const range = rangeOf(day, now)
     const { since, until } = range
     const instants = { since: new Date(since).toISOString(), until: new Date(until).toISOString() }
     const errors = await api.errors(instants)
     const buckets = failures.series.filter(
       ({ bucketUnix }) => bucketUnix * 1_000 >= since && bucketUnix * 1_000 < until,
     )
-    return { range, buckets, errors, adaptive }
+    return { now, range, buckets, errors, adaptive }
   }
   const report = useResource(load, [api, day], REFRESH_MS)
-  const days = daysBefore(report.data?.range.day === '' ? report.data.range.until : Date.now())
+  const days = daysBefore(report.data?.now ?? Date.now())
+  const chosen = rangeOf(day, 0).day
+  // A link may name an older day.
+  const known = chosen === '' || days.includes(chosen) ? days : [...days, chosen]
   return (
     <>
       <h1>{words.title}</h1>
@@ -54,7 +59,7 @@ export function ErrorsPage(): JSX.Element {
           label={words.range}
           options={[
             ['', words.week],
-            ...days.map((each) => [each, formats.day(new Date(`${each}T12:00`).getTime())] as const),
+            ...known.map((each) => [each, formats.day(new Date(`${each}T12:00`).getTime())] as const),
           ]}
         />
       </div>

@@ -4,6 +4,7 @@ import type { ListedUser, UserSearch } from '../../api/api.ts'
 import { hrefOf, type Route, useHash, useRoute } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { ChoiceFilter, TextFilter } from '../../ui/filters.tsx'
+import { NEAR } from '../../ui/limit-bar.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Pager, usePaging } from '../../ui/pager.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -94,7 +95,12 @@ function useColumns(): readonly Column<ListedUser>[] {
           <span class="quiet">{tightest === null ? words.unknown : words.unused}</span>
         ) : (
           <span class="tightest">
-            <meter aria-label={names.limit(tightest.name)} value={tightest.used} max={Math.max(1, tightest.limit)} />
+            <meter
+              aria-label={names.limit(tightest.name)}
+              class={tightest.used >= NEAR * tightest.limit ? 'near' : ''}
+              value={tightest.used}
+              max={Math.max(1, tightest.limit)}
+            />
             <span class="small">
               {words.used(formats.number(tightest.used), formats.number(tightest.limit))} · {names.limit(tightest.name)}
             </span>
