@@ -11,7 +11,6 @@ import type { Config } from './config/config.ts'
 import { TokenUses } from './credentials/token-uses.ts'
 import { Tokens } from './credentials/tokens.ts'
 import { openDatabase } from './db/connect.ts'
-import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/health.ts'
@@ -101,9 +100,8 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
 
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
-  const changes = config.databaseUrl === undefined ? undefined : changesPool(config.databaseUrl)
-  const counters = countersOf(config, { db, clock, logger, changes })
-  const adaptive = adaptiveMode(db, clock, changes)
+  const counters = countersOf(config, { db, clock, logger })
+  const adaptive = adaptiveMode(db, clock)
   const quota = await quotaOf(counters, adaptive, config, { clock, logger })
 
   const usageRecords = new UsageRecords(db)
@@ -185,7 +183,6 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
         'saving who used what': () => usage.recorder.close(),
         'saving counts of errors': () => errors.flush(),
         'saving uses of tokens': () => tokenUses.flush(),
-        'leaving the channel of changes': () => changes?.end(),
         'closing the database': () => db.destroy(),
       })
     },

@@ -13,5 +13,4 @@ export type { SqliteStoreOptions, SyncSqliteStoreOptions } from './sqlite/option
 export { type SqliteStore, sqliteStore, syncSqliteStore } from './sqlite/sqlite-store.ts'
 export type { SqlCounters } from './step/counters.ts'
 export type { SqlStore } from './step/sql-store.ts'
-export type { ListenClient, ListenPool } from './watch/listener.ts'
 export type { WatchOptions } from './watch/options.ts'

@@ -48,7 +48,7 @@ describe('a test that replaces the timers', () => {
     it('calls on PostgreSQL settle before, meanwhile and afterwards', async () => {
       const pool = database.pool()
       const db = kyselyOnPool(pool)
-      await settlesMeanwhile(postgresStore({ pool }), sqlSettings({ db, listen: pool }))
+      await settlesMeanwhile(postgresStore({ pool }), sqlSettings({ db }))
     })
 
     it('a lock that is held meanwhile ends calls at their deadline', async () => {

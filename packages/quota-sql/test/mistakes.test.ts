@@ -124,17 +124,7 @@ const mistakes: readonly Mistake[] = [
   invalid(
     'sqlSettings({ db, pollMs: 5000 })',
     settings({ db: sqliteDb, pollMs: 5_000 }),
-    'pollMs: expected at most 1000',
-  ),
-  invalid(
-    'sqlSettings({ db, listen: pool }), on SQLite',
-    settings({ db: sqliteDb, listen: pool }),
-    'listen: only PostgreSQL',
-  ),
-  invalid(
-    "sqlSettings({ db, listen: 'postgres://...' })",
-    settings({ db: postgresDb, listen: 'postgres://app:secret@localhost' }),
-    'listen: expected a pool',
+    'pollMs: expected a whole number',
   ),
   invalid('sqlSettings({ db, onWrite: true })', settings({ db: sqliteDb, onWrite: true }), 'onWrite: expected'),
   invalid('sqlFactor(db)', factor(sqliteDb), 'write sqlFactor({ db })'),

@@ -30,7 +30,7 @@ describe.runIf(postgresTests)('PostgreSQL as others set it up', () => {
     await migrateQuota(db, { dialect: 'postgres', schema: 'app' })
     const store = postgresStore({ pool: poolTo(url), schema: 'app', deadlineMs: 5_000 })
     await store.ready()
-    const settingsStore = sqlSettings({ db, schema: 'app', listen: poolTo(url) })
+    const settingsStore = sqlSettings({ db, schema: 'app' })
     const quota = createQuota({ policy: scoreGatewayPolicy(), store, settingsStore, logger: false })
     onTestFinished(() => quota.close())
     await quota.settings.update({ limits: { 'personal-read-1h': 7 } })

@@ -6,11 +6,11 @@ import {
   type OutcomeStore,
   outcomeRecorder,
 } from '@scoregw/quota/adaptive'
-import { type ListenPool, sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
+import { sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
 import type { GatewayQuota } from '../quota/policy.ts'
-import { watching } from '../quota/settings.ts'
+import { WATCHING } from '../quota/settings.ts'
 
 const TICK_MS = 60_000
 
@@ -27,10 +27,10 @@ export interface AdaptiveMode {
 /**
  * Both stores are in the database. All processes that share it count together, and each minute moves the factor once.
  */
-export function adaptiveMode(db: Db, clock: Clock, changes: ListenPool | undefined): AdaptiveMode {
+export function adaptiveMode(db: Db, clock: Clock): AdaptiveMode {
   const outcomes = sqlOutcomes({ db, prefix: COUNTERS })
   const recorder = outcomeRecorder({ store: outcomes, clock })
-  const factorStore = sqlFactor({ db, ...watching(changes) })
+  const factorStore = sqlFactor({ db, ...WATCHING })
   return {
     outcomes,
     recorder,

@@ -87,19 +87,6 @@ export function countersPool(connectionString: string): pg.Pool {
   return pool
 }
 
-/** The channel that announces other processes' changes. */
-export function changesPool(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    max: 1,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'score-gateway changes',
-  })
-  pool.on('error', () => undefined)
-  return pool
-}
-
 /** On a separate connection: changing a large table may take longer than a request may wait. */
 async function migrateFirst(connectionString: string): Promise<void> {
   const db = connect({ connectionString, max: 1 })

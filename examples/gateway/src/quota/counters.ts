@@ -2,7 +2,7 @@ import { type Clock, QuotaError } from '@scoregw/quota'
 import { storeSchema } from '@scoregw/quota/internal'
 import type { AsyncStore, QuotaStore, SettingsStore } from '@scoregw/quota/store'
 import { redisBroadcast, redisStore } from '@scoregw/quota-redis'
-import { type ListenPool, postgresStore, sqliteStore } from '@scoregw/quota-sql'
+import { postgresStore, sqliteStore } from '@scoregw/quota-sql'
 import { Cluster, Redis } from 'ioredis'
 import type { Chore } from '../chores.ts'
 import { countersPool } from '../db/postgres.ts'
@@ -47,8 +47,6 @@ export interface CountersOptions {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
-  /** Announces changes of other processes; `undefined`: the database can't. */
-  readonly changes: ListenPool | undefined
 }
 
 /** Addresses of the stores. They contain credentials: never show them. */
@@ -93,14 +91,14 @@ function embedded({ db, clock }: CountersOptions): Counters {
  * In PostgreSQL, shared by all processes with the same database. Requests that are charged before their work have a
  * pool of their own, so that they don't wait for transactions.
  */
-function inPostgres(url: string, { db, clock, changes, logger }: CountersOptions): Counters {
+function inPostgres(url: string, { db, clock, logger }: CountersOptions): Counters {
   const pool = countersPool(url)
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: POSTGRES_DEADLINE_MS })
   const watch = new CountersWatch('PostgreSQL', reading(store), logger)
   return {
     name: 'PostgreSQL',
     store,
-    settings: settingsOn(db, clock, changes),
+    settings: settingsOn(db, clock),
     inTransaction: true,
     watch,
     chores: [watch.chore],
@@ -115,7 +113,7 @@ function inPostgres(url: string, { db, clock, changes, logger }: CountersOptions
  * In Redis, shared by all processes with the same one. Settings are in the database, and announced through Redis. On a
  * cluster, all counters are in one slot, so every limit is exact.
  */
-function inRedis(url: string, deadlineMs: number, { db, clock, changes, logger }: CountersOptions): Counters {
+function inRedis(url: string, deadlineMs: number, { db, clock, logger }: CountersOptions): Counters {
   // Never connects: the store and the broadcast copy its settings for connections of their own.
   const client = clientOf(url)
   const prefix = REDIS_PREFIX
@@ -124,7 +122,7 @@ function inRedis(url: string, deadlineMs: number, { db, clock, changes, logger }
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
-    settings: new BroadcastSettings(settingsOn(db, clock, changes), redisBroadcast({ client, prefix }), logger),
+    settings: new BroadcastSettings(settingsOn(db, clock), redisBroadcast({ client, prefix }), logger),
     inTransaction: false,
     watch,
     chores: [watch.chore],

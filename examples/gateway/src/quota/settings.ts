@@ -1,29 +1,18 @@
 import type { Clock } from '@scoregw/quota'
-import {
-  type ListenPool,
-  type SettingsWrite,
-  type SqlSettings,
-  sqlSettings,
-  type WatchOptions,
-} from '@scoregw/quota-sql'
+import { type SettingsWrite, type SqlSettings, sqlSettings, type WatchOptions } from '@scoregw/quota-sql'
 import { type Deed, writeDown } from '../audit/audit.ts'
 import { COUNTERS, type Db } from '../db/schema.ts'
 import { tableOf } from './names.ts'
 
-/** How often the database is polled for changes of other processes, because announcements can be lost. */
-const POLL_MS = 500
-
 /** How stores learn about other processes' changes in the database. */
-export function watching(listen: ListenPool | undefined): WatchOptions {
-  return { prefix: COUNTERS, pollMs: POLL_MS, listen }
-}
+export const WATCHING: WatchOptions = { prefix: COUNTERS, pollMs: 500 }
 
 /** Quota settings in the database. Each change is recorded in the audit trail. */
-export function settingsOn(db: Db, clock: Clock, changes?: ListenPool): SqlSettings {
+export function settingsOn(db: Db, clock: Clock): SqlSettings {
   return sqlSettings({
     db,
     clock,
-    ...watching(changes),
+    ...WATCHING,
     onWrite: (transaction, write) => writeDown(transaction, clock, write.by, [deedOf(write)]),
   })
 }

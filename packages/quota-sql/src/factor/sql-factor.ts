@@ -1,12 +1,10 @@
 import type { FactorState, FactorStore, VersionedFactor } from '@scoregw/quota/adaptive'
 import { optionsParser } from '@scoregw/quota/internal'
 import { type QueryExecutorProvider, sql } from 'kysely'
-import { dialectOf } from '../schema/dialect.ts'
 import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'
 import { storeError } from '../step/store-error.ts'
-import { listenTo } from '../watch/listener.ts'
-import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
+import { databaseFaults, type ParsedWatchOptions, type WatchOptions, watchChecks } from '../watch/options.ts'
 import { Watched } from '../watch/watched.ts'
 
 /** The options of {@link sqlFactor}. */
@@ -18,7 +16,7 @@ export interface SqlFactorOptions extends WatchOptions {
 type ParsedOptions = SqlFactorOptions & ParsedWatchOptions
 
 const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser('sqlFactor()', watchChecks, {
-  between: watchFaults,
+  between: databaseFaults,
 })
 
 /** A {@link FactorStore} in a database: one factor for all processes that use the same tables. */
@@ -52,17 +50,14 @@ interface Row {
 class Store implements SqlFactor {
   readonly #db: QueryExecutorProvider
   readonly #table: string
-  /** Whether the database supports notifications. */
-  readonly #notifies: boolean
   readonly #watched: Watched<void>
   /** The last move that listeners were notified of; `''` for none. */
   #reported = ''
 
-  constructor({ db, prefix, schema, pollMs, listen }: ParsedOptions) {
+  constructor({ db, prefix, schema, pollMs }: ParsedOptions) {
     this.#db = withoutPlugins(db)
     this.#table = tableNames(prefix, schema).factor
-    this.#notifies = dialectOf(db) === 'postgres'
-    this.#watched = new Watched({ pollMs, poll: () => this.#poll(), listen: listenTo(listen, this.#table) })
+    this.#watched = new Watched({ pollMs, poll: () => this.#poll() })
   }
 
   async read(): Promise<VersionedFactor | undefined> {
@@ -82,8 +77,7 @@ class Store implements SqlFactor {
             on conflict (id) do nothing returning version`
         : sql`update ${table} set version = ${expectedVersion + 1}, minute = ${minute}, state = ${text}
             where id = 1 and version = ${expectedVersion} and minute <> ${minute} returning version`
-    const move = this.#notifies ? sql`with moved as (${write}) select pg_notify(${this.#table}, '') from moved` : write
-    const { rows } = await move.execute(this.#db)
+    const { rows } = await write.execute(this.#db)
     if (rows.length > 0) this.#report(nameOf({ version: expectedVersion + 1, minute }))
     return rows.length > 0
   }

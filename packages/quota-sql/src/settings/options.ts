@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
-import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
+import { databaseFaults, type ParsedWatchOptions, type WatchOptions, watchChecks } from '../watch/options.ts'
 
 /** The members of a Kysely that the settings need. */
 export interface SettingsDatabase<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
@@ -58,5 +58,5 @@ function checks(): Checks<ParsedSqlSettingsOptions> {
 export const parseSqlSettingsOptions: (options: unknown) => ParsedSqlSettingsOptions = /* @__PURE__ */ optionsParser(
   'sqlSettings()',
   checks,
-  { between: watchFaults },
+  { between: databaseFaults },
 )

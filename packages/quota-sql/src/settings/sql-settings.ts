@@ -14,7 +14,6 @@ import { dialectOf } from '../schema/dialect.ts'
 import { postgresTransaction, sqliteTransaction, withoutPlugins } from '../schema/kysely.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
-import { listenTo } from '../watch/listener.ts'
 import { Watched } from '../watch/watched.ts'
 import { type ChangeMark, changesSince, NO_CHANGE, type Place } from './changes.ts'
 import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSettingsOptions } from './options.ts'
@@ -72,8 +71,7 @@ class Store implements SqlSettings {
   readonly #watched: Watched<SettingsChange>
   /** Set for a pool on PostgreSQL. */
   readonly #first: FirstConnection | undefined
-  /** Whether the database supports notifications. */
-  readonly #notifies: boolean
+  readonly #isPostgres: boolean
   /** The last change that this process reported; unknown before the first read. */
   #seen: ChangeMark | undefined
   /**
@@ -83,14 +81,14 @@ class Store implements SqlSettings {
   #known = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
-    const { db, prefix, schema, pollMs, listen } = options
+    const { db, prefix, schema, pollMs } = options
     this.#options = options
     this.#db = withoutPlugins(db)
     this.#names = tableNames(prefix, schema)
-    this.#notifies = dialectOf(db) === 'postgres'
+    this.#isPostgres = dialectOf(db) === 'postgres'
     const connect = (): Promise<unknown> => db.getExecutor().provideConnection(async () => undefined)
-    this.#first = this.#notifies ? new FirstConnection(connect, CONNECT_TIMEOUT_MS) : undefined
-    this.#watched = new Watched({ pollMs, poll: () => this.#poll(), listen: listenTo(listen, this.#names.changes) })
+    this.#first = this.#isPostgres ? new FirstConnection(connect, CONNECT_TIMEOUT_MS) : undefined
+    this.#watched = new Watched({ pollMs, poll: () => this.#poll() })
   }
 
   get opening(): Promise<void> | undefined {
@@ -169,19 +167,19 @@ class Store implements SqlSettings {
 
   /** Reads behind a savepoint: on PostgreSQL a failing statement would abort the transaction. */
   #readIn(transaction: unknown, { layer, subject }: Place): Promise<ReadWithin> {
-    const db = transacted(transaction, this.#notifies)
-    const isCommitted = this.#notifies ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
+    const db = transacted(transaction, this.#isPostgres)
+    const isCommitted = this.#isPostgres ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
     const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
       from (select 1 as one) one left join ${sql.table(this.#names.settings)} s
         on s.layer = ${layer} and s.subject = ${subject}`
     return inOrder(Object(transaction), async () => {
-      if (this.#notifies) await sql`savepoint quota_settings`.execute(db)
+      if (this.#isPostgres) await sql`savepoint quota_settings`.execute(db)
       try {
         const { rows } = await reading.execute(db)
-        if (this.#notifies) await sql`release savepoint quota_settings`.execute(db)
+        if (this.#isPostgres) await sql`release savepoint quota_settings`.execute(db)
         return { stored: stored(rows[0]), isLatest: Boolean(rows[0]?.latest) }
       } catch (error) {
-        if (this.#notifies) await sql`rollback to savepoint quota_settings`.execute(db)
+        if (this.#isPostgres) await sql`rollback to savepoint quota_settings`.execute(db)
         throw error
       }
     })
@@ -227,8 +225,6 @@ class Store implements SqlSettings {
       (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
       values (${made.seq}, ${layer}, ${subject}, ${row.revision}, ${by}, ${at}, ${before?.document ?? null}, ${text})
     `.execute(db)
-    // Delivered with the commit, and not at all without it.
-    if (this.#notifies) await sql`select pg_notify(${names.changes}, '')`.execute(db)
     await this.#options.onWrite?.(transaction, {
       subject: layer === '' ? undefined : { layer, key: textOf(subject) },
       by,

@@ -7,8 +7,6 @@ export interface WatchedDeps {
   readonly pollMs: number
   /** Reads whether there are changes, and reports them. */
   readonly poll: () => Promise<void>
-  /** Calls `wake` when there may be changes, until you call the returned function. Absent without notifications. */
-  readonly listen?: ((wake: () => void) => () => void) | undefined
 }
 
 /** The watchers of changes, and the polls for them while there is a watcher. */
@@ -17,10 +15,6 @@ export class Watched<Change> {
   readonly #listeners = new Set<(change: Change) => void>()
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> | undefined
-  #isFollowing = false
-  /** Whether there was a notification after the last poll began. */
-  #isNotifiedAgain = false
-  #unlisten: (() => void) | undefined
 
   constructor(deps: WatchedDeps) {
     this.#deps = deps
@@ -31,7 +25,6 @@ export class Watched<Change> {
     const entry = (change: Change): void => listener(change)
     this.#listeners.add(entry)
     this.#timer ??= setInterval(() => void this.poll().catch(ignored), this.#deps.pollMs).unref()
-    this.#unlisten ??= this.#deps.listen?.(() => void this.#notified())
     return () => {
       this.#listeners.delete(entry)
       if (this.#listeners.size === 0) this.#rest()
@@ -50,19 +43,6 @@ export class Watched<Change> {
     return this.#polling
   }
 
-  /** A poll in flight at the notification may have missed the change. */
-  async #notified(): Promise<void> {
-    this.#isNotifiedAgain = true
-    if (this.#isFollowing) return
-    this.#isFollowing = true
-    await this.#polling?.catch(ignored)
-    while (this.#isNotifiedAgain && this.#listeners.size > 0) {
-      this.#isNotifiedAgain = false
-      await this.poll().catch(ignored)
-    }
-    this.#isFollowing = false
-  }
-
   /** Ends all notifications. Resolves when nothing is in flight. */
   async close(): Promise<void> {
     this.#listeners.clear()
@@ -73,8 +53,6 @@ export class Watched<Change> {
   #rest(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#unlisten?.()
-    this.#unlisten = undefined
   }
 }
 
