@@ -47,12 +47,12 @@ import type { SyncService } from './sync/sync-service.ts'
 import { uploadRoutes, upsertInParts } from './uploads/routes.ts'
 import type { UploadService } from './uploads/upload-service.ts'
 import { type ErrorCounts, errorRoutes } from './usage/error-counts.ts'
+import { failureRateRoutes } from './usage/failure-rate.ts'
 import { ownUsageRoutes } from './usage/own-usage-routes.ts'
 import { refusalRoutes } from './usage/refusals.ts'
 import type { UsageRecorder } from './usage/usage-recorder.ts'
 import { observeMetered, observeOutcomes } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
-import { usageRoutes } from './usage/usage-routes.ts'
 import { AdminUsers } from './users/admin-users.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
@@ -103,7 +103,7 @@ export function gatewayService(deps: Parts): RequestListener {
         ...administrationRoutes(deps),
         ...adaptiveRoutes({ ...adaptive, quota, clock }),
         ...refusalRoutes({ ...usage, clock }),
-        ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+        ...failureRateRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
         ...errorRoutes(deps.errors, clock),
         ...overviewRoutes(overview, deps.live),
         ...metricsRoutes(metrics.registry),

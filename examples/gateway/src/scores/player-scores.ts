@@ -1,4 +1,4 @@
-import type { DeleteQueryBuilder, DeleteResult, Insertable, Selectable } from 'kysely'
+import type { DeleteQueryBuilder, DeleteResult, Insertable } from 'kysely'
 import type { ChartKey } from '../charts/chart.ts'
 import type { Db, ScoreTable, Tables } from '../db/schema.ts'
 import type { StoredScore } from './score.ts'
@@ -26,24 +26,23 @@ export class PlayerScores {
 
   /** All scores by music and level. */
   async all(): Promise<StoredScore[]> {
-    return (await this.#ordered().execute()).map(fromRow)
+    return this.#ordered().execute()
   }
 
   /** Up to `limit` scores after a chart, by music and level. */
   async after({ musicId, level }: ChartKey, limit: number): Promise<StoredScore[]> {
-    const rows = await this.#ordered()
+    return this.#ordered()
       .where(({ or, and, eb }) =>
         or([eb('music_id', '>', musicId), and([eb('music_id', '=', musicId), eb('level', '>', level)])]),
       )
       .limit(limit)
       .execute()
-    return rows.map(fromRow)
   }
 
   /** The scores of some music, at all levels. At most a few hundred. */
   async ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]> {
     const ids = [...new Set(keys.map(({ musicId }) => musicId))]
-    return (await this.#ordered().where('music_id', 'in', ids).execute()).map(fromRow)
+    return this.#ordered().where('music_id', 'in', ids).execute()
   }
 
   /** Stores scores of different charts, replacing existing ones. At most a few hundred. */
@@ -88,8 +87,8 @@ export class PlayerScores {
   }
 
   #ordered() {
-    const all = this.#db.selectFrom('scores').selectAll().where('owner', '=', this.#owner)
-    return all.orderBy('music_id').orderBy('level')
+    const all = this.#db.selectFrom('scores').select(COLUMNS).where('owner', '=', this.#owner)
+    return all.orderBy('music_id').orderBy('level').$narrowType<Pick<StoredScore, 'level'>>()
   }
 
   async #delete(which: (all: Deletion) => Deletion): Promise<number> {
@@ -101,6 +100,14 @@ export class PlayerScores {
 }
 
 type Deletion = DeleteQueryBuilder<Tables, 'scores', DeleteResult>
+
+/** The columns, under the names of {@link StoredScore}. */
+const COLUMNS = [
+  ...(['music_id as musicId', 'level', 'achievement', 'dx_score as dxScore', 'source'] as const),
+  ...(['dx_score_source as dxScoreSource', 'combo_status as comboStatus', 'sync_status as syncStatus'] as const),
+  ...(['play_count as playCount', 'played_at as playedAt', 'updated_at as updatedAt'] as const),
+  ...(['sync_qq as syncQq', 'sync_turn as syncTurn'] as const),
+]
 
 const VALUE_COLUMNS = [
   ...(['achievement', 'dx_score', 'dx_score_source', 'combo_status', 'sync_status', 'play_count'] as const),
@@ -123,23 +130,5 @@ function toRow(owner: string, score: StoredScore): Insertable<ScoreTable> {
     updated_at: score.updatedAt,
     sync_qq: score.syncQq,
     sync_turn: score.syncTurn,
-  }
-}
-
-function fromRow(row: Selectable<ScoreTable>): StoredScore {
-  return {
-    musicId: row.music_id,
-    level: row.level as StoredScore['level'],
-    achievement: row.achievement,
-    dxScore: row.dx_score,
-    dxScoreSource: row.dx_score_source,
-    comboStatus: row.combo_status,
-    syncStatus: row.sync_status,
-    playCount: row.play_count,
-    source: row.source,
-    playedAt: row.played_at,
-    updatedAt: row.updated_at,
-    syncQq: row.sync_qq,
-    syncTurn: row.sync_turn,
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CHART_TYPES, type Chart, chartTypeOf, dxScoreMax, dxStar, LEVELS } from '../charts/chart.ts'
-import { isoInstant } from '../http/schemas.ts'
+import { instantText, isoInstant } from '../http/schemas.ts'
 
 /** One percent of achievement in stored scores. */
 const PERCENT = 10_000
@@ -95,24 +95,17 @@ export const NOT_SYNCED = { syncQq: null, syncTurn: null } as const
 
 /** A stored score as clients see it, with facts of its chart. */
 export function toScore(stored: StoredScore, chart: Chart | undefined): Score {
+  const { playedAt, updatedAt, syncQq: _qq, syncTurn: _turn, ...play } = stored
   const max = dxScoreMax(chart?.notes ?? null)
   return {
-    musicId: stored.musicId,
-    level: stored.level,
-    type: chart?.type ?? chartTypeOf(stored.musicId),
+    ...play,
+    type: chart?.type ?? chartTypeOf(play.musicId),
     ...(chart === undefined ? {} : { title: chart.title }),
-    achievement: stored.achievement,
-    dxScore: stored.dxScore,
     dxScoreMax: max,
-    dxStar: dxStar(stored.dxScore, max),
-    dxScoreSource: stored.dxScoreSource,
-    comboStatus: stored.comboStatus,
-    syncStatus: stored.syncStatus,
-    scoreRank: scoreRank(stored.achievement),
-    playCount: stored.playCount,
-    source: stored.source,
-    playedAt: stored.playedAt === null ? null : new Date(stored.playedAt).toISOString(),
-    updatedAt: new Date(stored.updatedAt).toISOString(),
+    dxStar: dxStar(play.dxScore, max),
+    scoreRank: scoreRank(play.achievement),
+    playedAt: playedAt === null ? null : instantText(playedAt),
+    updatedAt: instantText(updatedAt),
   }
 }
 

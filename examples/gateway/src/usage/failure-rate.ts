@@ -1,4 +1,141 @@
-import { type MinuteOutcomes, OUTCOME_COLUMNS, type OutcomeColumn } from '@scoregw/quota/adaptive'
+import type { Clock } from '@scoregw/quota'
+import {
+  type MinuteOutcomes,
+  OUTCOME_COLUMNS,
+  type OutcomeColumn,
+  type OutcomeRecorder,
+  type OutcomeStore,
+} from '@scoregw/quota/adaptive'
+import * as z from 'zod'
+import { envelope, type Route, route, success } from '../http/route.ts'
+import { isoInstant, queryNumber } from '../http/schemas.ts'
+
+const MINUTE_MS = 60_000
+const MAX_DAYS = 7
+/** Bucket lengths that divide a day, so that no bucket is cut. */
+const BUCKET_MINUTES = [5, 10, 15, 30, 60] as const
+
+const BUCKET_ERROR = `expected one of ${BUCKET_MINUTES.join(', ')}`
+
+const query = z.object({
+  days: queryNumber(1, MAX_DAYS, MAX_DAYS).describe('how many days back'),
+  bucketMinutes: z
+    .enum(BUCKET_MINUTES.map(String), BUCKET_ERROR)
+    .default('30')
+    .transform(Number)
+    .describe('length of a bucket'),
+})
+
+const count = z.int().min(0)
+const rate = z.number().min(0).max(1)
+
+const bucket = z.object({
+  ts: isoInstant,
+  bucketUnix: z.int().describe('the same, in seconds since the epoch'),
+  calls: count,
+  codeZero: count.describe('server errors without a response to pass on (httpStatus 0)'),
+  serverError: count.describe('all server errors: httpStatus 0, or 500 and above'),
+  clientError: count,
+  businessFail: count.describe('responses below 400 whose returnCode is not 1'),
+  successRate: rate,
+  failureRate: rate.describe('(businessFail + serverError) / calls; 0 without calls'),
+})
+
+/** Outcomes of requests in a period. Rates are fractions, and 0 without calls. */
+type Bucket = z.output<typeof bucket>
+
+const { ts: _ts, bucketUnix: _unix, ...totals } = bucket.shape
+
+const answer = z.object({
+  scope: z.literal('Site'),
+  days: z.int(),
+  bucketMinutes: z.int(),
+  since: isoInstant,
+  until: isoInstant,
+  series: z.array(bucket),
+  summary: z.object(totals),
+})
+
+export interface FailureRateOptions {
+  readonly outcomes: OutcomeStore
+  readonly recorder: OutcomeRecorder
+  readonly clock: Clock
+  /** Whether everyone can see it. */
+  readonly isPublic: boolean
+}
+
+/** Routes for the outcomes of requests: for administrators, and for everyone if allowed. */
+export function failureRateRoutes(options: FailureRateOptions): Route[] {
+  const failureRate = failureRateOf(options)
+  const ofAdministrators = [
+    route({
+      method: 'get',
+      path: '/admin/usage/failure-rate',
+      docs: {
+        id: 'failureRate',
+        tag: 'Administration',
+        summary: 'Outcomes of requests over the last days',
+        description: 'Buckets are aligned to the half hour (UTC). Those without calls are included.',
+      },
+      access: 'admin',
+      query,
+      answer,
+      async handle({ query: { days, bucketMinutes } }) {
+        // Include the requests of this process up to now.
+        await options.recorder.flush()
+        return { body: await failureRate(days, bucketMinutes) }
+      },
+    }),
+  ]
+  if (!options.isPublic) return ofAdministrators
+  return [...ofAdministrators, ofEverybody(perMinute(options, () => failureRate(MAX_DAYS, 30)))]
+}
+
+function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route {
+  return route({
+    method: 'get',
+    path: '/usage/failure-rate',
+    docs: {
+      id: 'publicFailureRate',
+      tag: 'Quota',
+      summary: 'Outcomes of all requests over the last 7 days',
+      description:
+        'In 336 half hours (UTC), including those without calls. Identifies no users. Computed once per minute.',
+    },
+    access: 'public',
+    answer: envelope(answer),
+    async handle() {
+      return { body: success(await failureRate()) }
+    },
+  })
+}
+
+/** Caches the result for a minute, because anyone may request it any number of times. */
+function perMinute<T>({ clock }: FailureRateOptions, read: () => Promise<T>): () => Promise<T> {
+  let known: { readonly minute: number; readonly value: Promise<T> } | undefined
+  return () => {
+    const minute = Math.floor(clock.now() / MINUTE_MS)
+    if (known?.minute === minute) return known.value
+    const reading = { minute, value: read() }
+    known = reading
+    reading.value.catch(() => {
+      if (known === reading) known = undefined
+    })
+    return reading.value
+  }
+}
+
+type FailureRateOf = (days: number, bucketMinutes: number) => Promise<z.output<typeof answer>>
+
+function failureRateOf({ outcomes, clock }: FailureRateOptions): FailureRateOf {
+  return async (days, bucketMinutes) => {
+    const range = bucketRange(clock.now(), days, bucketMinutes)
+    const minutes = await outcomes.read(range.fromMinute, range.toMinute)
+    const { ts, bucketUnix: _, ...summary } = summaryOf(range, minutes)
+    const until = new Date(range.toMinute * MINUTE_MS).toISOString()
+    return { scope: 'Site', days, bucketMinutes, since: ts, until, series: bucketsOf(range, minutes), summary }
+  }
+}
 
 /** Numbers of requests by outcome. */
 type Counts = Record<OutcomeColumn, number>
@@ -10,24 +147,6 @@ function noCounts(): Counts {
 /** Adds to a sum, in place. */
 function addCounts(sum: Counts, more: Readonly<Counts>): void {
   for (const column of OUTCOME_COLUMNS) sum[column] += more[column]
-}
-
-const MINUTE_MS = 60_000
-
-/** Outcomes of requests in a period. Rates are fractions, and 0 without calls. */
-interface Bucket {
-  /** The start: ISO 8601, and seconds since the epoch. */
-  readonly ts: string
-  readonly bucketUnix: number
-  readonly calls: number
-  /** Server errors without a response to pass on (`httpStatus` 0). */
-  readonly codeZero: number
-  /** All server errors: `httpStatus` 0, or 500 and above. */
-  readonly serverError: number
-  readonly clientError: number
-  readonly businessFail: number
-  readonly successRate: number
-  readonly failureRate: number
 }
 
 /** The buckets of a chart. They are aligned to the epoch (UTC), and the last one is current. */
@@ -57,7 +176,7 @@ export function bucketsOf(range: BucketRange, minutes: readonly MinuteOutcomes[]
 }
 
 /** Returns the whole range as one bucket. */
-export function summaryOf({ fromMinute }: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket {
+function summaryOf({ fromMinute }: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket {
   const sum = noCounts()
   for (const each of minutes) addCounts(sum, each)
   return bucketOf(fromMinute, sum)
