@@ -31,7 +31,8 @@ const listOf = ({ title, pages }: Group): DefaultTheme.SidebarItem => ({
 const inFolder = (folder: string): DefaultTheme.SidebarItem[] =>
   all.filter(({ pages }) => pages[0]?.link.startsWith(`/${folder}/`)).map(listOf)
 const api = apiEntries()
-const reference = [...inFolder('reference'), ...(api.pages.length > 0 ? [listOf(api)] : [])]
+const apiGroups = api.pages.length > 0 ? [listOf(api)] : []
+const reference = inFolder('reference')
 
 const firstLinkOf = (title: string): string => all.find((group) => group.title === title)?.pages[0]?.link ?? '/'
 
@@ -80,6 +81,21 @@ const linksToSources: CoreRule = ({ tokens }) => {
   }
 }
 
+/** Lines in Chinese break between words: where a word ends, the page has a `<wbr>`, and the style sheet allows no others. */
+function breakBetweenWords(md: MarkdownRenderer): void {
+  const words = new Intl.Segmenter('zh', { granularity: 'word' })
+  const plain = md.renderer.rules.text
+  md.renderer.rules.text = (tokens, index, options, env, self) => {
+    const html = plain?.(tokens, index, options, env, self) ?? md.utils.escapeHtml(tokens[index]?.content ?? '')
+    if (!env.relativePath?.startsWith('zh/')) return html
+    const segments = [...words.segment(html)]
+    const isHan = (at: number): boolean => /^\p{Script=Han}/u.test(segments[at]?.segment ?? '')
+    return segments
+      .map(({ segment }, at) => (at > 0 && isHan(at) && isHan(at - 1) ? `<wbr>${segment}` : segment))
+      .join('')
+  }
+}
+
 const zhSidebar: DefaultTheme.SidebarItem[] = [
   {
     text: '中文',
@@ -87,6 +103,7 @@ const zhSidebar: DefaultTheme.SidebarItem[] = [
       { text: '首页', link: '/zh/' },
       { text: '快速上手', link: '/zh/getting-started' },
       { text: '概念与常用词', link: '/zh/concepts' },
+      { text: '示例网关', link: '/zh/gateway' },
     ],
   },
   { text: '英文文档', items: all.map(({ title }) => ({ text: title, link: firstLinkOf(title) })) },
@@ -183,6 +200,7 @@ export default defineConfig({
       md.core.ruler.push('empty_headers', emptyHeadersAsCells)
       md.core.ruler.push('stacked_tables', stackedTables)
       md.core.ruler.push('links_to_sources', linksToSources)
+      breakBetweenWords(md)
     },
   },
   vite: {
@@ -206,6 +224,7 @@ export default defineConfig({
         nav: [
           { text: '快速上手', link: '/zh/getting-started' },
           { text: '概念', link: '/zh/concepts' },
+          { text: '示例网关', link: '/zh/gateway' },
           { text: '演练场（英文）', link: '/playground' },
         ],
         editLink: { pattern: EDIT, text: '在 GitHub 上编辑此页' },
@@ -245,8 +264,9 @@ export default defineConfig({
     // The playground has the page's whole width.
     sidebar: {
       '/guide/': inFolder('guide'),
-      '/reference/': reference,
-      '/api/': reference,
+      '/reference/': [...reference, ...apiGroups],
+      // Of exports, the packages are in the list.
+      '/api/': [...apiGroups.map((group) => ({ ...group, collapsed: false })), ...reference],
       '/gateway/': inFolder('gateway'),
       '/decisions/': inFolder('decisions'),
       '/proof/': inFolder('proof'),

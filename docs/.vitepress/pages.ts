@@ -107,6 +107,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'index.md': 'zh/index.md',
   'guide/getting-started.md': 'zh/getting-started.md',
   'guide/concepts.md': 'zh/concepts.md',
+  'gateway/index.md': 'zh/gateway.md',
 }
 
 export function pageOf(folder: string, name: string): Page {

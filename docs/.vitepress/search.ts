@@ -21,7 +21,7 @@ const SEARCH_WORDS: Readonly<Record<string, string>> = {
   'guide/recipes': 'Koa, Next.js, nextjs, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
   'guide/redis': 'node-redis, ioredis, Valkey',
   'guide/sql': 'postgres, PostgreSQL, SQLite, database',
-  'guide/refusals': 'retryAfterMs, retryAfterSeconds, Retry-After, headers, RateLimit headers, too many requests',
+  'guide/refusals': 'Retry-After, headers, RateLimit headers, too many requests',
   'guide/settings': 'override, allowlist, whitelist, blocklist, ban, exempt, bypass, per user limits',
   'guide/testing': 'fake clock, fake timers, mock time, testing, unit tests, Jest, Vitest, supertest',
 }

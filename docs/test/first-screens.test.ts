@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '@scoregw/server-kit'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -7,6 +7,7 @@ import { readPage, root } from './markdown.ts'
 
 interface Report {
   readonly results: readonly { readonly name: string; readonly perSecond: number }[]
+  readonly compared?: readonly { readonly what: string; readonly other: string; readonly ratio: number }[]
   readonly machine: { readonly cpu: string; readonly cores: number }
 }
 
@@ -22,8 +23,8 @@ function speedOf(suite: string, contestant: string): number {
 
 const thousands = (perSecond: number): string => `${Math.round(perSecond / 1_000)},000`
 
-describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) => {
-  const text = readPage(page).replaceAll(/\s+/g, ' ').replaceAll('**', '')
+describe('the first screen of README.md', () => {
+  const text = readPage('README.md').replaceAll(/\s+/g, ' ').replaceAll('**', '')
 
   it('the first screen has the speeds of the recorded benchmarks', () => {
     const inMemory = (speedOf('memory', 'quota: await consume') / 1e6).toFixed(1)
@@ -39,6 +40,36 @@ describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) =
       const { cpu, cores } = reportOf(suite).machine
       expect(text, suite).toContain(`an ${cpu} with ${cores} cores`)
     }
+  })
+})
+
+describe.each(['docs/index.md', 'docs/zh/index.md'])('the figures of %s', (page) => {
+  const figures = [...readPage(page).matchAll(/^- \*\*([\d.,]+)(?: ×|\+)?\*\* /gm)].map(([, figure]) => figure)
+  const times = (ratio: number): string => String(ratio < 10 ? Math.round(10 * ratio) / 10 : Math.round(ratio))
+
+  it('the figures are those of the recorded benchmarks, compared with one library', () => {
+    const { compared = [] } = reportOf('single')
+    const oneLimit = (what: string): number =>
+      compared.find((row) => row.what === what && row.other.startsWith('rate-limiter-flexible'))?.ratio ?? Number.NaN
+    const sixLimits = (callers: string): number =>
+      speedOf('redis', `quota: six counters, ${callers}`) /
+      speedOf('redis', `rate-limiter-flexible: six limits, two unions, ${callers}`)
+    const wanted = [oneLimit('memory, await consume'), oneLimit('Redis, 64 callers')]
+    wanted.push(sixLimits('1 caller'), sixLimits('64 callers'))
+    expect(figures.slice(0, 4)).toEqual(wanted.map(times))
+  })
+
+  it('the repository has as many tests', () => {
+    const members = ['packages', 'examples', 'internal'].flatMap((folder) =>
+      readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+    )
+    const folders = [...members, 'bench', 'docs', 'scripts'].map((member) => join(root, member, 'test'))
+    const files = folders
+      .filter(existsSync)
+      .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
+    const texts = files.filter((file) => /\.(?:test|check)\.ts$/.test(file)).map((file) => readFileSync(file, 'utf8'))
+    const tests = texts.reduce((sum, text) => sum + (text.match(/^\s*(?:it|test)[.(]/gm)?.length ?? 0), 0)
+    expect(tests).toBeGreaterThan(Number(figures[4]?.replace(',', '')))
   })
 })
 

@@ -2,7 +2,7 @@ import { definitionOf } from './definition-of.ts'
 import { durationMs, operationAt, type Scenario, subjectOf } from './scenario.ts'
 
 /** The widest line of code. */
-const WIDTH = 64
+const WIDTH = 48
 
 /** A scenario as a program that runs as it is: its engine, and one request. */
 export function codeOf(scenario: Scenario): string {
