@@ -100,9 +100,9 @@ const MUTANTS = [
   ['other settings are not noticed', 'take', "~= ARGV[arg] then return '' end", "== nil then return '' end"],
   ['one hold too many', 'take', 'own >= most_holds', 'own > most_holds'],
   ['a lost list is not stored again', 'take', "~= string.sub(list, 6) then return '' end", "== 1 then return '' end"],
-  ['a record has no rows', 'take', 'if facts then', 'if false then'],
+  ['a record has no rows', 'take', 'if facts then facts =', 'if false then facts ='],
   ['an opened cell’s start is not stored', 'take', 'if ends and ends[r] then after', 'if false then after'],
-  ['a hold is in one index only', 'take', "    call('ZADD', KEYS[key + 1], instant, name)\n", ''],
+  ['a hold is in one index only', 'take', "  call('ZADD', KEYS[key + 1], instant, name)\n", ''],
   ['a row of another list is shown', 'read', 'or string.sub(text, 1, 5) ~= string.sub(expected, 6 * r - 4, 6 * r)', ''],
   ['a row of another length is shown', 'read', '#text ~= bytes or', ''],
   ['another reservation is settled', 'settle', ' or sub(record, 1, 8) ~= ARGV[2] then', ' then'],
@@ -123,8 +123,8 @@ const MUTANTS = [
   ],
   ['a settled hold stays among the open ones', 'settle', "call('ZREM', KEYS[count + 2], ARGV[4])", ''],
   ['a settled hold stays among its owner’s', 'settle', "call('ZREM', KEYS[count + 3], ARGV[4])", ''],
-  ['a settled record is never forgotten', 'settle', ", 'PX', string.format('%.0f', keep_ms))", ')'],
-  ['a settled record is forgotten at once', 'settle', 'expires = now + keep_ms', 'expires = now'],
+  ['a settled record is never forgotten', 'settle', ", 'EX', string.format('%d', math.ceil(keep_ms / 1000)))", ')'],
+  ['a settled record is forgotten at once', 'settle', 'now + keep_ms', 'now'],
 ] as const
 
 describe.runIf(redisTests)('an operation that goes out alone', () => {
