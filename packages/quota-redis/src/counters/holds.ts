@@ -85,14 +85,14 @@ export class Holds implements AsyncHolds {
     const { now, result, status, states, added } = changed
     if (status === 'other_settings' || status === 'other_periods') {
       const { costs: reserved = {} } = result.record?.hold ?? {}
-      return { ...settledAmounts({ reserved }, units), outcome: 'stale', now, states: [] }
+      return { outcome: 'stale', now, states: [], ...settledAmounts({ reserved }, units) }
     }
     const { plan } = result
     if (plan.does === 'nothing')
-      return { ...settledAmounts(plan.settled, units), outcome: plan.outcome, now, states: [] }
-    if (plan.does !== 'commit') return { ...settledAmounts({}, units), outcome: 'settled', now, states: [] }
+      return { outcome: plan.outcome, now, states: [], ...settledAmounts(plan.settled, units) }
+    if (plan.does !== 'commit') return { outcome: 'settled', now, states: [], ...settledAmounts({}, units) }
     const charged = added ?? plan.excess
-    return { ...commitAnswer(plan, charged), added: charged, outcome: 'settled', now, states }
+    return { added: charged, outcome: 'settled', now, states, ...commitAnswer(plan, charged) }
   }
 
   list(request: ListHoldsRequest): Promise<ListHoldsReply> {

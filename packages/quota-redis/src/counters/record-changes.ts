@@ -131,14 +131,14 @@ export class RecordChanges {
     const applied = await (isRead ? this.#expect(place, basis, false) : this.#apply(place, basis, change))
     if (applied.found === undefined) {
       if (isRead || applied.status === 'outside') return { ...basis, now: applied.now, isSure: true }
-      return { ...applied, result, isDone: this.#noted(place, change, applied) }
+      return { result, isDone: this.#noted(place, change, applied), ...applied }
     }
     const found = await this.read(applied)
     if (found.fault !== undefined && !isAny) throw notDone(found.fault)
     if (!isRead && isDoneBy(change, found)) {
       this.#noteExpired(change)
       // How much an additional charge came to stands only in the record.
-      if (change.more === undefined) return { ...applied, result, isDone: true }
+      if (change.more === undefined) return { result, isDone: true, ...applied }
     }
     return basisOf(applied, found)
   }
