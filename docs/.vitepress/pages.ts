@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const docs: string = join(import.meta.dirname, '..')
 
-export interface Page {
+interface Page {
   /** Its first heading. */
   readonly title: string
   /** Its first paragraph, as plain text. */
@@ -110,7 +110,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'gateway/index.md': 'zh/gateway.md',
 }
 
-export function pageOf(folder: string, name: string): Page {
+function pageOf(folder: string, name: string): Page {
   const text = readFileSync(join(docs, folder, `${name}.md`), 'utf8')
   return {
     title: /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name,
