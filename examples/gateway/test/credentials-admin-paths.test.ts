@@ -22,6 +22,15 @@ function resolved(schema: Schema, document: Document): Schema {
   return name === undefined ? schema : resolved(document.components.schemas[name] as Schema, document)
 }
 
+/** The members of a body, whichever of its alternatives has them. */
+function membersOf(schema: Schema, document: Document): readonly (readonly [string, Schema])[] {
+  const own = resolved(schema, document)
+  const members = [own, ...(own.anyOf ?? [])].flatMap((each) =>
+    Object.entries(resolved(each, document).properties ?? {}),
+  )
+  return [...new Map(members)]
+}
+
 /** A value that is of none of a schema's types. */
 function wrong(schema: Schema, document: Document): unknown {
   const own = resolved(schema, document)
@@ -60,8 +69,7 @@ describe('administrators’ paths', () => {
       expect(await statusWith({ ...admin, text: '{' }), name).toBe(400)
       expect(await statusWith({ ...admin, text: '{}', headers: { 'Content-Type': 'text/plain' } }), name).toBe(415)
       expect(await statusWith({ ...admin, body: ['x'] }), name).toBe(422)
-      const schema = resolved(Object.values(requestBody.content)[0]?.schema as Schema, document)
-      const members = Object.entries(schema.properties ?? {})
+      const members = membersOf(Object.values(requestBody.content)[0]?.schema as Schema, document)
       expect(members.length, name).toBeGreaterThan(0)
       const faulty = { ...Object.fromEntries(members.map(([each, type]) => [each, wrong(type, document)])), zz: 1 }
       const answer = await send(method.toUpperCase(), path, { ...admin, body: faulty, headers: { 'If-Match': '*' } })
