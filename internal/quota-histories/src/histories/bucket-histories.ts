@@ -15,7 +15,10 @@ export type BucketKind =
    * seconds.
    */
   | 'clock steps'
-  /** Limits and bursts change, in time or between two processes: at most 0.28 of the larger limit above it. */
+  /**
+   * Limits and bursts change, in time or between two processes: at most a quarter of the larger limit above it, and a
+   * token, because tokens are whole.
+   */
   | 'changing limits'
 
 export const BUCKET_KINDS: readonly BucketKind[] = ['one limit', 'given back', 'clock steps', 'changing limits']
@@ -308,7 +311,7 @@ class History {
     const above = subject.excess.above(this.#most)
     counts.excess = Math.max(counts.excess, above)
     assert.ok(
-      above <= (kind === 'changing limits' ? 0.28 : 0),
+      above <= (kind === 'changing limits' ? 1 / 4 + 1 / this.#most.limit : 0),
       `${above} of the limit above, ${JSON.stringify(limits)}`,
     )
     if (!decision.allowed && decision.retryable)
