@@ -192,7 +192,8 @@ export class RowDecisions {
     let said = USUAL
     this.#rows = rows
     this.#states = states
-    for (const [r, { table, shared, by, cells: counted }] of rows.entries()) {
+    for (let r = 0; r < rows.length; r++) {
+      const { table, shared, by, cells: counted } = rows[r]!
       const own = typeof subject === 'string' ? subject : subject[by]!
       const place = shared ? table.shared : table.placeOf(own)
       const cells = place === NOWHERE ? BLANK : table.pageOf(place)
@@ -201,14 +202,14 @@ export class RowDecisions {
       places[r] = at
       for (const { at: n, unit, offset } of counted) {
         const i = at + offset
-        const startedAt = startIn(cells, i)
-        let used = countIn(cells, i)
+        const startedAt = cells[i]!
+        let used = cells[i + 1]!
         const cost = costs[unit]!
         if (used !== CLOSED && startedAt > usual[n]! && startedAt - now <= MAX_AHEAD_MS) {
           states[2 * n] = startedAt
         } else {
           view(cells, i, after[n]!, now, states, 2 * n)
-          used = countIn(states, 2 * n)
+          used = states[2 * n + 1]!
           if (rates !== undefined && rates[n]! > 0) {
             if (cost > 0) said |= this.#bucket(n, cost, limits[n]!, rates[n]!, startedAt, now)
             continue
@@ -240,12 +241,19 @@ export class RowDecisions {
   /** Charges the current rows. @returns their states afterwards */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
+    const { costs } = request
     const states = this.#states
-    this.#eachCharged(request, (cells, i, { at, unit }) => {
-      const used = Math.min(countIn(states, 2 * at) + request.costs[unit]!, MAX_USED)
-      cells[i + 1] = used
-      states[2 * at + 1] = used
-    })
+    // Loops of its own, like those of `#read`: through `#eachCharged`, an admission takes a fifth longer.
+    for (let r = 0; r < this.#rows.length; r++) {
+      const [page, start] = [this.#pages[r]!, this.#at[r]!]
+      for (const { at, unit, offset } of this.#rows[r]!.cells) {
+        const cost = costs[unit]!
+        if (cost === 0) continue
+        const used = Math.min(states[2 * at + 1]! + cost, MAX_USED)
+        page[start + offset + 1] = used
+        states[2 * at + 1] = used
+      }
+    }
     return states
   }
 

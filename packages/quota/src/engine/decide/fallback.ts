@@ -165,22 +165,27 @@ export class LocalShares {
   /** Remembers a reply of the store. */
   see({ subject, set, quotas, periods }: Demand, { now, states }: Reading): void {
     const seenAt = this.#clock.now()
-    for (const limit of this.#windowsOf(set, quotas.layers)) {
-      const { at } = limit
-      const startedAt = startOf(states, limit)
-      const key = rowKey(limit, subject)
+    for (const layer of quotas.layers) {
+      const windows = this.#windowsOf(set, [layer])
+      const [first] = windows
+      if (first === undefined) continue
+      const key = rowKey(first, subject)
       const row: RowShares = this.#seen.get(key) ?? new Map()
       this.#seen.delete(key)
       this.#seen.set(key, row)
-      row.set(at, {
-        seenAt,
-        storeNow: now,
-        startedAt,
-        used: this.#placed.layout.usedAt(states, at, quotas.rates, now),
-        limit: mostOf(quotas, limit),
-        rate: quotas.rates?.[at] ?? 0,
-        endsAt: this.#endOf(limit, startedAt, periods),
-      })
+      for (const limit of windows) {
+        const { at } = limit
+        const startedAt = startOf(states, limit)
+        row.set(at, {
+          seenAt,
+          storeNow: now,
+          startedAt,
+          used: this.#placed.layout.usedAt(states, at, quotas.rates, now),
+          limit: mostOf(quotas, limit),
+          rate: quotas.rates?.[at] ?? 0,
+          endsAt: this.#endOf(limit, startedAt, periods),
+        })
+      }
     }
     for (const key of this.#seen.keys()) {
       if (this.#seen.size <= MAX_SEEN) break
