@@ -1,6 +1,6 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
-import { changesIn, section, settled, signedIn } from './support/console.ts'
+import { changesIn, reachByKeyboard, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
 
 /** What an administrator does by keyboard, and how many steps it took. */
@@ -154,14 +154,7 @@ const MOST_STOPS = 80
 
 function handsOn(page: Page): Hands {
   let steps = 0
-  const reach = async (what: Locator): Promise<void> => {
-    await what.waitFor()
-    for (let stop = 0; stop < MOST_STOPS; stop++) {
-      if ((await what.and(page.locator(':focus')).count()) > 0) return
-      await page.keyboard.press('Tab')
-    }
-    throw new Error(`no way by keyboard to ${what}`)
-  }
+  const reach = (what: Locator): Promise<void> => reachByKeyboard(page, what, MOST_STOPS)
   const keys = async (...all: string[]): Promise<void> => {
     steps++
     for (const key of all) await page.keyboard.press(key)

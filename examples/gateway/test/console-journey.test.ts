@@ -1,7 +1,7 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import { watchedPage } from './support/browser.ts'
-import { screenAndAccessibilityFaults, searchIn, settled } from './support/console.ts'
+import { reachByKeyboard, screenAndAccessibilityFaults, searchIn, settled } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -83,14 +83,7 @@ function fingers(): Hands {
 
 /** Goes from one thing to the next until it is there, as a person without a pointer has to. */
 function keyboard(page: Page): Hands {
-  const reach = async (what: Locator): Promise<void> => {
-    await what.waitFor()
-    for (let stop = 0; stop < MOST_STOPS; stop++) {
-      if ((await what.and(page.locator(':focus')).count()) > 0) return
-      await page.keyboard.press('Tab')
-    }
-    throw new Error(`no way by keyboard to ${what}`)
-  }
+  const reach = (what: Locator): Promise<void> => reachByKeyboard(page, what, MOST_STOPS)
   return {
     async press(what) {
       await reach(what)

@@ -25,6 +25,16 @@ export async function openConsole(
   return watched
 }
 
+/** Goes from one thing to the next until it is there, as a person without a pointer has to. */
+export async function reachByKeyboard(page: Page, what: Locator, mostStops: number): Promise<void> {
+  await what.waitFor()
+  for (let stop = 0; stop < mostStops; stop++) {
+    if ((await what.and(page.locator(':focus')).count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`no way by keyboard to ${what}`)
+}
+
 export async function signIn(page: Page, token: string = ADMIN_TOKEN): Promise<void> {
   await page.locator('#token').fill(token)
   await page.locator('.sign-in button[type=submit]').click()
