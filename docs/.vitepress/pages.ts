@@ -42,20 +42,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'status-and-reset',
   ],
   'Language models': ['language-models', 'ai-sdk', 'mcp', 'client'],
-  Stores: [
-    'memory-store',
-    'redis',
-    'redis-settings',
-    'redis-operations',
-    'cluster',
-    'sql',
-    'sql-settings',
-    'sql-transactions',
-    'sql-operations',
-    'edge',
-    'decision-service',
-    'failure-policy',
-  ],
+  Stores: ['redis', 'cluster', 'sql', 'sql-transactions', 'edge', 'decision-service', 'failure-policy'],
   Operate: ['metrics', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'shared-policy-file'],
   Migrate: ['comparison', 'coming-from'],
   'How it works': ['algorithms', 'redis-internals', 'benchmarks', 'torture'],
@@ -130,6 +117,7 @@ export function descriptionOf(text: string): string {
     .replaceAll(/[`*]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim()
+    .replace(/:$/, '.')
 }
 
 function namesIn(folder: string): string[] {
