@@ -10,7 +10,7 @@ import {
 } from '@scoregw/quota/adaptive'
 import { MODES, type Mode } from '@scoregw/quota/internal'
 import * as z from 'zod'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { isoInstant } from '../http/schemas.ts'
 import type { GatewayQuota } from '../quota/policy.ts'
 import type { AdaptiveMode } from './adaptive-mode.ts'
@@ -141,16 +141,10 @@ interface AdaptiveOptions extends Pick<AdaptiveMode, 'factorStore' | 'outcomes' 
 /** Routes for the factor of mode `adaptive` and its reason. */
 export function adaptiveRoutes(options: AdaptiveOptions): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/admin/quota/adaptive',
-      docs: {
-        id: 'adaptiveFactor',
-        tag: 'Administration',
-        summary: 'The factor of mode adaptive, and the reason for its value',
-        description: 'It follows the server errors of the last 30 minutes, between 0.75 and 1.5.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/quota/adaptive', {
+      id: 'adaptiveFactor',
+      summary: 'The factor of mode adaptive, and the reason for its value',
+      description: 'It follows the server errors of the last 30 minutes, between 0.75 and 1.5.',
       answer: adaptiveDocument,
       async handle() {
         return { body: await factorNow(options) }

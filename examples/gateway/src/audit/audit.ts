@@ -3,7 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import * as z from 'zod'
 import type { AuditEntryTable, Db, Tables } from '../db/schema.ts'
 import { strictObject } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 
 /**
@@ -188,16 +188,10 @@ export type Shown = (stored: unknown) => Entry['before']
 /** The audit trail. */
 export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/admin/audit',
-      docs: {
-        id: 'listAudit',
-        tag: 'Administration',
-        summary: 'The audit trail of changes, the newest first',
-        description: 'Follow `nextCursor` until it is `null`. While entries are written, no page repeats or skips one.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/audit', {
+      id: 'listAudit',
+      summary: 'The audit trail of changes, the newest first',
+      description: 'Follow `nextCursor` until it is `null`. While entries are written, no page repeats or skips one.',
       query,
       answer: pageOf(entry).extend({ total: z.int().describe('How many entries the filters let through.') }),
       async handle({ query: { cursor, limit, ...filter } }) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { holderRoute, type Route } from '../http/route.ts'
 import { queryNumber } from '../http/schemas.ts'
 import { withOpenApi } from '../openapi/document.ts'
 import { CHART_TYPES, type Chart, dxScoreMax, parsePreviewKey, previewKeyOf, previewText } from './chart.ts'
@@ -46,11 +46,10 @@ const pageAnswer = z.object({ items: z.array(chartFacts), total: count, page: z.
 /** The table of charts, as pages or one by one. */
 export function chartRoutes(charts: ChartRepository): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/api/v1/charts',
-      docs: { id: 'listCharts', tag: TAG, summary: 'All charts, page by page' },
-      access: 'holder',
+    holderRoute('GET /api/v1/charts', {
+      id: 'listCharts',
+      tag: TAG,
+      summary: 'All charts, page by page',
       query: pageQuery,
       answer: pageAnswer,
       async handle({ query: { page, limit } }) {
@@ -58,11 +57,11 @@ export function chartRoutes(charts: ChartRepository): Route[] {
         return { body: { items: found.charts.map(factsOf), total: found.total, page, limit } }
       },
     }),
-    route({
-      method: 'get',
-      path: '/api/v1/charts/:chartKey',
-      docs: { id: 'readChart', tag: TAG, summary: 'One chart', errors: ['not_found'] },
-      access: 'holder',
+    holderRoute('GET /api/v1/charts/:chartKey', {
+      id: 'readChart',
+      tag: TAG,
+      summary: 'One chart',
+      errors: ['not_found'],
       params: keyParams,
       answer: chartFacts,
       async handle({ params }) {

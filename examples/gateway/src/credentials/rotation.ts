@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { HttpError, strictObject } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import type { Owner, Tokens } from './tokens.ts'
 
@@ -29,19 +29,13 @@ interface Rotation<Params> {
 
 /** A route that issues a token in the place of another, which expires after the grace. */
 export function rotationRoute<Params>(tokens: Tokens, { path, params, id, one, of }: Rotation<Params>): Route {
-  return route({
-    method: 'post',
-    path,
-    docs: {
-      id,
-      tag: 'Administration',
-      summary: `Replace ${one} by a new one, which is only shown this time`,
-      description: 'The new one has the same name. The former one stays valid for the grace.',
-      statuses: [201],
-      example: { graceSeconds: 86_400 },
-      errors: ['not_found', 'conflict'],
-    },
-    access: 'admin',
+  return adminRoute(`POST ${path}`, {
+    id,
+    summary: `Replace ${one} by a new one, which is only shown this time`,
+    description: 'The new one has the same name. The former one stays valid for the grace.',
+    statuses: [201],
+    example: { graceSeconds: 86_400 },
+    errors: ['not_found', 'conflict'],
     params,
     body,
     answer: z.object({ id: z.string(), token: z.string(), formerExpiresAt: isoInstant }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { HttpError, strictObject } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import { nameSchema, userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
@@ -41,17 +41,11 @@ const tokenId = z.string().describe("The token's id, not the token itself.")
 /** Routes for administrators to manage tokens. */
 export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
   return [
-    route({
-      method: 'get',
-      path: PATH,
-      docs: {
-        id: 'listTokens',
-        tag: 'Administration',
-        summary: "A user's tokens",
-        description: 'Ids and labels. A token itself is only shown when it is issued.',
-        errors: ['not_found'],
-      },
-      access: 'admin',
+    adminRoute(`GET ${PATH}`, {
+      id: 'listTokens',
+      summary: "A user's tokens",
+      description: 'Ids and labels. A token itself is only shown when it is issued.',
+      errors: ['not_found'],
       params: z.object({ id: anyId }),
       answer: listAnswer,
       async handle({ params: { id } }) {
@@ -59,19 +53,13 @@ export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
         return { body: { items: (await tokens.list({ userId: id })).map(toListed) } }
       },
     }),
-    route({
-      method: 'post',
-      path: PATH,
-      docs: {
-        id: 'issueToken',
-        tag: 'Administration',
-        summary: 'Issue a token, which is only shown this time',
-        description: 'Creates the user if necessary.',
-        statuses: [201],
-        example: { label: 'phone' },
-        errors: ['conflict'],
-      },
-      access: 'admin',
+    adminRoute(`POST ${PATH}`, {
+      id: 'issueToken',
+      summary: 'Issue a token, which is only shown this time',
+      description: 'Creates the user if necessary.',
+      statuses: [201],
+      example: { label: 'phone' },
+      errors: ['conflict'],
       params: z.object({ id: userIdSchema }),
       body: issueBody,
       answer: z.object({ id: z.string(), token: z.string() }),
@@ -87,17 +75,11 @@ export function tokenRoutes(tokens: Tokens, users: UserRepository): Route[] {
       one: 'a token',
       of: ({ id, tokenId }) => [tokenId, { userId: id }],
     }),
-    route({
-      method: 'delete',
-      path: `${PATH}/:tokenId`,
-      docs: {
-        id: 'revokeToken',
-        tag: 'Administration',
-        summary: 'Revoke a token',
-        description: 'It stops working immediately.',
-        errors: ['not_found'],
-      },
-      access: 'admin',
+    adminRoute(`DELETE ${PATH}/:tokenId`, {
+      id: 'revokeToken',
+      summary: 'Revoke a token',
+      description: 'It stops working immediately.',
+      errors: ['not_found'],
       params: z.object({ id: anyId, tokenId }),
       answer: z.undefined(),
       async handle({ params: { id, tokenId }, user }) {
@@ -137,37 +119,24 @@ export function credentialRoutes(tokens: Tokens): Route[] {
 }
 
 function routesOf(tokens: Tokens, service: Service, path: string, words: Words): Route[] {
-  const tag = 'Administration'
   return [
-    route({
-      method: 'get',
-      path,
-      docs: {
-        id: `list${words.id}s`,
-        tag,
-        summary: words.many,
-        description: 'Ids and names. A credential itself is only shown when it is issued.',
-      },
-      access: 'admin',
+    adminRoute(`GET ${path}`, {
+      id: `list${words.id}s`,
+      summary: words.many,
+      description: 'Ids and names. A credential itself is only shown when it is issued.',
       answer: serviceAnswer,
       async handle() {
         const listed = (await tokens.list({ service })).map(toListed)
         return { body: { items: listed.map(({ label: name, ...rest }) => ({ name, ...rest })) } }
       },
     }),
-    route({
-      method: 'post',
-      path,
-      docs: {
-        id: `issue${words.id}`,
-        tag,
-        summary: `Issue ${words.one}, which is only shown this time`,
-        description: "Only its hash is stored, so a lost one can't be recovered.",
-        statuses: [201],
-        example: { name: 'nightly' },
-        errors: ['conflict'],
-      },
-      access: 'admin',
+    adminRoute(`POST ${path}`, {
+      id: `issue${words.id}`,
+      summary: `Issue ${words.one}, which is only shown this time`,
+      description: "Only its hash is stored, so a lost one can't be recovered.",
+      statuses: [201],
+      example: { name: 'nightly' },
+      errors: ['conflict'],
       body: serviceBody,
       answer: z.object({ id: z.string(), token: z.string() }),
       async handle({ input: { name }, user }) {
@@ -181,17 +150,11 @@ function routesOf(tokens: Tokens, service: Service, path: string, words: Words):
       one: words.one,
       of: ({ id }) => [id, { service }],
     }),
-    route({
-      method: 'delete',
-      path: `${path}/:id`,
-      docs: {
-        id: `revoke${words.id}`,
-        tag,
-        summary: `Revoke ${words.one}`,
-        description: 'It stops working immediately.',
-        errors: ['not_found'],
-      },
-      access: 'admin',
+    adminRoute(`DELETE ${path}/:id`, {
+      id: `revoke${words.id}`,
+      summary: `Revoke ${words.one}`,
+      description: 'It stops working immediately.',
+      errors: ['not_found'],
       params: credentialId,
       answer: z.undefined(),
       async handle({ params: { id }, user }) {

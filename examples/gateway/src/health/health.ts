@@ -7,7 +7,7 @@ import { isDatabaseBusy, isDatabaseFull } from '../db/database-away.ts'
 import type { Db } from '../db/schema.ts'
 import { connectionOf } from '../db/sqlite.ts'
 import { HttpError } from '../http/http-error.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, publicRoute, type Route, success } from '../http/route.ts'
 import type { CountersWatch } from '../quota/counters.ts'
 
 const healthAnswer = envelope(z.object({ status: z.literal('ok'), version: z.string() }))
@@ -20,16 +20,11 @@ const RETRY_SECONDS = 1
 /** Routes that report whether the gateway is up. Free and public. */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/health',
-      docs: {
-        id: 'health',
-        tag: 'Health',
-        summary: 'Whether the gateway is up, and its version',
-        description: 'For clients, in the form of other responses.',
-      },
-      access: 'public',
+    publicRoute('GET /v1/health', {
+      id: 'health',
+      tag: 'Health',
+      summary: 'Whether the gateway is up, and its version',
+      description: 'For clients, in the form of other responses.',
       answer: healthAnswer,
       handle: () => ({ body: success({ status: 'ok' as const, version: packageJson.version }) }),
     }),
@@ -40,30 +35,20 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
 /** Routes for monitoring, the same in every service. */
 export function probeRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/healthz',
-      docs: {
-        id: 'alive',
-        tag: 'Health',
-        summary: 'Whether the process is alive',
-        description: 'For process supervisors. It contacts no store.',
-      },
-      access: 'public',
+    publicRoute('GET /healthz', {
+      id: 'alive',
+      tag: 'Health',
+      summary: 'Whether the process is alive',
+      description: 'For process supervisors. It contacts no store.',
       answer: aliveAnswer,
       handle: () => ({ body: { status: 'alive' as const } }),
     }),
-    route({
-      method: 'get',
-      path: '/readyz',
-      docs: {
-        id: 'ready',
-        tag: 'Health',
-        summary: 'Whether the stores are available',
-        description: 'For load balancers: 503 while a store is unavailable, and while the service is stopping.',
-        errors: ['quota_unavailable'],
-      },
-      access: 'public',
+    publicRoute('GET /readyz', {
+      id: 'ready',
+      tag: 'Health',
+      summary: 'Whether the stores are available',
+      description: 'For load balancers: 503 while a store is unavailable, and while the service is stopping.',
+      errors: ['quota_unavailable'],
       answer: readyAnswer,
       async handle() {
         const results = await Promise.allSettled(checks.map(({ check }) => check()))

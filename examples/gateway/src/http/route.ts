@@ -11,8 +11,6 @@ import type { User } from './request-context.ts'
 interface RouteDocs {
   /** Names the operation in generated clients, for example `upsertMusic`. */
   readonly id: string
-  /** One of the tags in `openapi/document.ts`. */
-  readonly tag: string
   /** One line, without a full stop. */
   readonly summary: string
   /** Its purpose. Price and category are added from the policy. */
@@ -20,7 +18,7 @@ interface RouteDocs {
   /** Statuses of a success. @default 200, or 204 where the answer has no body */
   readonly statuses?: readonly number[] | undefined
   /**
-   * Errors in addition to those that follow from the route. These follow: 401 and 403 from `access`; 400, 413, 415 and
+   * Errors in addition to those that follow from the route. These follow: 401 and 403 from its access; 400, 413, 415 and
    * 422 `validation_failed` from `body`; 404 `not_found` from `params`; 412 from `If-Match`; 409 and 422 from
    * `Idempotency-Key`; 429 and 503 from `operation`. If you list `precondition_required`, `If-Match` is required.
    */
@@ -65,11 +63,7 @@ export interface Reply<T> {
   readonly stream?: ((res: Response) => void) | undefined
 }
 
-interface RouteBase<Body, Input, Query, Params, Answer> {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** In Express's form, for example `/admin/users/:id`. */
-  readonly path: string
-  readonly docs: RouteDocs
+interface RouteBase<Body, Input, Query, Params, Answer> extends RouteDocs {
   /** The variables in the path: a `z.object` whose members have descriptions. */
   readonly params?: z.ZodType<Params, Record<string, unknown>> | undefined
   /** The query's fields, which arrive as text: a `z.object` of `z.coerce...` and `z.string()`. */
@@ -103,30 +97,72 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
 
 type Handle<C, Answer> = (call: C) => Reply<Answer> | Promise<Reply<Answer>>
 
+interface OpenRoute<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown>
+  extends RouteBase<Body, Input, Query, Params, Answer> {
+  readonly handle: Handle<Call<Input, Query, Params>, Answer>
+}
+
+interface UserRoute<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown>
+  extends RouteBase<Body, Input, Query, Params, Answer> {
+  /** A response that needs neither a charge nor work, for example a stored one; `undefined` to go on. */
+  readonly recall?: (call: UserCall<Input, Query, Params>) => Promise<Reply<Answer> | undefined>
+  readonly handle: Handle<UserCall<Input, Query, Params>, Answer>
+}
+
+/** Where the reference lists a route: one of the tags in `openapi/document.ts`. */
+interface Tagged {
+  readonly tag: string
+}
+
+interface Place extends Tagged {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** In Express's form, for example `/admin/users/:id`. */
+  readonly path: string
+}
+
 /**
  * One operation of the API: who may use it, its input, its price and its response.
- * `access` is `anybody`, users, or users with the administrator's role. In services without users it is the holders of
+ * `access` is anybody, users, or users with the administrator's role. In services without users it is the holders of
  * the service's own credentials.
  */
-export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown> =
-  | (RouteBase<Body, Input, Query, Params, Answer> & {
-      readonly access: 'public' | 'holder'
-      readonly handle: Handle<Call<Input, Query, Params>, Answer>
-    })
-  | (RouteBase<Body, Input, Query, Params, Answer> & {
-      readonly access: 'user' | 'admin'
-      /**
-       * A response that needs neither a charge nor work, for example a stored one; `undefined` to go on.
-       */
-      readonly recall?: (call: UserCall<Input, Query, Params>) => Promise<Reply<Answer> | undefined>
-      readonly handle: Handle<UserCall<Input, Query, Params>, Answer>
-    })
+export type Route = Place &
+  (({ readonly access: 'public' | 'holder' } & OpenRoute) | ({ readonly access: 'user' | 'admin' } & UserRoute))
 
-/** A route with any body. It checks the types of one route, and erases them for lists of routes. */
-export function route<Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
-  definition: Route<Body, Input, Query, Params, Answer>,
+/** A method and a path: `POST /v1/charge`. */
+type Line = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} ${string}`
+
+/** A route for anybody. */
+export const publicRoute = openTo('public')
+/** A route for holders of the service's credentials. */
+export const holderRoute = openTo('holder')
+
+function openTo(access: 'public' | 'holder') {
+  return <Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
+    line: Line,
+    definition: OpenRoute<Body, Input, Query, Params, Answer> & Tagged,
+  ): Route => erased(line, { access, ...definition })
+}
+
+/** A route for users. */
+export function userRoute<Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
+  line: Line,
+  definition: UserRoute<Body, Input, Query, Params, Answer> & Tagged,
 ): Route {
-  return definition as unknown as Route
+  return erased(line, { access: 'user', ...definition })
+}
+
+/** A route for administrators. */
+export function adminRoute<Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
+  line: Line,
+  definition: UserRoute<Body, Input, Query, Params, Answer>,
+): Route {
+  return erased(line, { access: 'admin', tag: 'Administration', ...definition })
+}
+
+/** The types of one route are checked where it is made, and erased for lists of routes. */
+function erased(line: Line, definition: object): Route {
+  const [method = '', path] = line.split(' ')
+  return { method: method.toLowerCase(), path, ...definition } as unknown as Route
 }
 
 /** Makes the step that charges for a route's requests. */

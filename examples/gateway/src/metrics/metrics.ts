@@ -3,7 +3,7 @@ import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
 import type { Request, RequestHandler } from 'express'
 import { Counter, Histogram, Registry } from 'prom-client'
 import * as z from 'zod'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import type { GatewayQuota } from '../quota/policy.ts'
 
 /** Seconds: from fast responses to slow score services. */
@@ -62,16 +62,10 @@ function routeOf(req: Request): string {
 /** Metrics for administrators, for gateways whose metrics have no port of their own. */
 export function metricsRoutes(registry: Registry): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/metrics',
-      docs: {
-        id: 'metrics',
-        tag: 'Administration',
-        summary: 'Metrics for Prometheus',
-        description: 'In the text format of Prometheus.',
-      },
-      access: 'admin',
+    adminRoute('GET /metrics', {
+      id: 'metrics',
+      summary: 'Metrics for Prometheus',
+      description: 'In the text format of Prometheus.',
       answer: z.string(),
       answerType: 'text/plain',
       async handle() {

@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Route, route } from '../http/route.ts'
+import { publicRoute, type Route } from '../http/route.ts'
 import { policy } from '../quota/policy.ts'
 import { requestFields } from './headers.ts'
 import { ErrorResponses, errorSchema, named, pascal, successesOf } from './responses.ts'
@@ -33,16 +33,11 @@ export interface OpenApiOptions {
 export function withOpenApi(options: OpenApiOptions): Route[] {
   const routes: Route[] = [
     ...options.routes,
-    route({
-      method: 'get',
-      path: '/openapi.json',
-      docs: {
-        id: 'openApi',
-        tag: 'Reference',
-        summary: 'This document',
-        description: 'OpenAPI 3.1, for reference pages and client generators.',
-      },
-      access: 'public',
+    publicRoute('GET /openapi.json', {
+      id: 'openApi',
+      tag: 'Reference',
+      summary: 'This document',
+      description: 'OpenAPI 3.1, for reference pages and client generators.',
       answer: z.looseObject({ openapi: z.string() }),
       handle() {
         const body = { ...document, servers: [{ url: options.serverUrl() }] }
@@ -91,14 +86,14 @@ const tidy: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
 }
 
 function operationOf(each: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
-  const { docs, access, body, params, query, requestHeaders = [] } = each
+  const { id, tag, summary, description, errors: listed, access, body, params, query, requestHeaders = [] } = each
   const prices = pricesOf(each)
-  const header = requestFields(requestHeaders, docs.errors?.includes('precondition_required') === true)
+  const header = requestFields(requestHeaders, listed?.includes('precondition_required') === true)
   return {
-    operationId: docs.id,
-    tags: [docs.tag],
-    summary: docs.summary,
-    description: [docs.description, costOf(each)].filter((text) => text !== undefined).join('\n\n'),
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [description, costOf(each)].filter((text) => text !== undefined).join('\n\n'),
     ...(access === 'public' ? { security: [] } : {}),
     // For programs: the default prices of all operations that the route's requests can be.
     ...(prices.length === 0 ? {} : { 'x-quota': prices }),
@@ -108,16 +103,16 @@ function operationOf(each: Route, errors: ErrorResponses): ZodOpenApiOperationOb
   }
 }
 
-function requestBodyOf({ docs }: Route, body: z.ZodType) {
+function requestBodyOf({ id, example: given, bodyForm }: Route, body: z.ZodType) {
   const isEmptyEnough = body.safeParse({}).success
-  const example: unknown = docs.example ?? (isEmptyEnough ? {} : undefined)
-  const schema = named(docs.bodyForm ?? body, `${pascal(docs.id)}Body`)
+  const example: unknown = given ?? (isEmptyEnough ? {} : undefined)
+  const schema = named(bodyForm ?? body, `${pascal(id)}Body`)
   const json = example === undefined ? { schema } : { schema, example }
   return { required: !isEmptyEnough, content: { 'application/json': json } }
 }
 
-function pricesOf({ docs, operation }: Route) {
-  const names = typeof operation === 'string' ? [operation] : (docs.operations ?? [])
+function pricesOf({ operation, operations = [] }: Route) {
+  const names = typeof operation === 'string' ? [operation] : operations
   return Object.entries(policy.operations).flatMap(([name, { category, cost }]) =>
     names.includes(name) ? [{ operation: name, category, cost }] : [],
   )
@@ -131,7 +126,7 @@ function costOf(each: Route): string {
 }
 
 function tagsOf(routes: readonly Route[]) {
-  const used = new Set(routes.map(({ docs }) => docs.tag))
+  const used = new Set(routes.map(({ tag }) => tag))
   const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name))
   if (unknown.length > 0) throw new Error(`openapi/document.ts has no description of ${unknown.join(', ')}`)
   return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []))

@@ -41,12 +41,12 @@ export const errorSchema: z.ZodType = z
   .meta({ id: 'Error', description: 'What went wrong.' })
 
 /** What a route answers when it succeeds, by status. */
-export function successesOf({ docs, answer, answerType = 'application/json', ...route }: Route) {
+export function successesOf({ id, statuses: given, answer, answerType = 'application/json', ...route }: Route) {
   const rateLimits = route.operation === undefined ? [] : RATE_LIMIT_FIELDS
   const headers = answerFields(['X-Request-Id', ...(route.answerHeaders ?? []), ...rateLimits])
   const isEmpty = answer instanceof z.ZodUndefined
-  const content = { [answerType]: { schema: named(answer, `${pascal(docs.id)}Answer`) } }
-  const { statuses = [isEmpty ? 204 : 200] } = docs
+  const content = { [answerType]: { schema: named(answer, `${pascal(id)}Answer`) } }
+  const statuses = given ?? [isEmpty ? 204 : 200]
   return Object.fromEntries(
     statuses.map((status) => {
       const description = SUCCESSES[status] ?? 'Done.'
@@ -116,14 +116,8 @@ function fieldsOf(codes: readonly ErrorCode[]) {
 }
 
 /** The errors that follow from a route's form, and those that it names. */
-function codesOf({ access, body, params, query, docs, operation, requestHeaders = [] }: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>([
-    'bad_request',
-    'internal_error',
-    'overloaded',
-    'shutting_down',
-    ...(docs.errors ?? []),
-  ])
+function codesOf({ access, body, params, query, errors = [], operation, requestHeaders = [] }: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['bad_request', 'internal_error', 'overloaded', 'shutting_down', ...errors])
   const add = (condition: boolean, ...more: ErrorCode[]): void => {
     if (condition) for (const code of more) codes.add(code)
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contextOf } from '../http/request-context.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { overviewDocument, requestHistoryDocument } from './documents.ts'
 import type { LiveOverview } from './live-overview.ts'
 import type { Overview } from './overview.ts'
@@ -12,34 +12,21 @@ const historyQuery = z.object({ range: z.enum(['24h', '7d']).default('24h').desc
 
 /** Routes for the overview (once, or every second) and for longer ranges. */
 export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] {
-  const tag = 'Administration'
   return [
-    route({
-      method: 'get',
-      path: '/admin/overview',
-      docs: {
-        id: 'overview',
-        tag,
-        summary: 'Overview of the service',
-        description:
-          'Requests and their outcomes, refusals, what remains of shared limits, and the users who spend and are refused the most. Each member says whether it covers one process or all.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/overview', {
+      id: 'overview',
+      summary: 'Overview of the service',
+      description:
+        'Requests and their outcomes, refusals, what remains of shared limits, and the users who spend and are refused the most. Each member says whether it covers one process or all.',
       answer: overviewDocument,
       async handle() {
         return { body: await overview.read() }
       },
     }),
-    route({
-      method: 'get',
-      path: '/admin/overview/requests',
-      docs: {
-        id: 'requestHistory',
-        tag,
-        summary: 'Requests and their outcomes over the last day or week',
-        description: 'All processes, in steps of 10 minutes or an hour. Steps without requests are included.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/overview/requests', {
+      id: 'requestHistory',
+      summary: 'Requests and their outcomes over the last day or week',
+      description: 'All processes, in steps of 10 minutes or an hour. Steps without requests are included.',
       query: historyQuery,
       answer: requestHistoryDocument,
       async handle({ query: { range } }) {
@@ -47,18 +34,12 @@ export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] 
         return { body: await overview.history(days, bucketMinutes) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/admin/overview/events',
-      docs: {
-        id: 'overviewEvents',
-        tag,
-        summary: 'Overview of the service, every second',
-        description:
-          'Server-sent events `overview` with the JSON of `/admin/overview`, immediately and then every second. The stream ends after a minute, when the credential is revoked, and when the service stops. Reconnect with the credential.',
-        errors: ['conflict'],
-      },
-      access: 'admin',
+    adminRoute('GET /admin/overview/events', {
+      id: 'overviewEvents',
+      summary: 'Overview of the service, every second',
+      description:
+        'Server-sent events `overview` with the JSON of `/admin/overview`, immediately and then every second. The stream ends after a minute, when the credential is revoked, and when the service stops. Reconnect with the credential.',
+      errors: ['conflict'],
       answer: z.string(),
       answerType: 'text/event-stream',
       async handle({ req }) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 
 export const playerAnswer = envelope(
@@ -35,17 +35,12 @@ const regionAnswer = envelope(
 /** Routes to read a player's account data. */
 export function accountRoutes(db: Db): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/user/data',
-      docs: {
-        id: 'readUser',
-        tag: 'User',
-        summary: 'Read your account data',
-        description: 'Name, rating and number of plays.',
-        errors: ['not_found'],
-      },
-      access: 'user',
+    userRoute('POST /v1/user/data', {
+      id: 'readUser',
+      tag: 'User',
+      summary: 'Read your account data',
+      description: 'Name, rating and number of plays.',
+      errors: ['not_found'],
       body: z.object({}),
       answer: playerAnswer,
       operation: 'user.data',
@@ -56,17 +51,12 @@ export function accountRoutes(db: Db): Route[] {
         return { body: success({ userId: id, userName: name, playerRating, playCount, updatedAt }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/user/preview',
-      docs: {
-        id: 'previewUser',
-        tag: 'User',
-        summary: 'Read your public data',
-        description: 'Name, rating, and when you last played.',
-        errors: ['not_found'],
-      },
-      access: 'user',
+    userRoute('POST /v1/user/preview', {
+      id: 'previewUser',
+      tag: 'User',
+      summary: 'Read your public data',
+      description: 'Name, rating, and when you last played.',
+      errors: ['not_found'],
       body: z.object({}),
       answer: previewAnswer,
       operation: 'user.data',
@@ -81,16 +71,11 @@ export function accountRoutes(db: Db): Route[] {
         return { body: success({ userId: id, userName: name, playerRating, isLogin: false as const, lastPlayDate }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/user/region',
-      docs: {
-        id: 'listRegions',
-        tag: 'User',
-        summary: 'List the regions you played in',
-        description: 'Regions are unknown, so the list is empty.',
-      },
-      access: 'user',
+    userRoute('POST /v1/user/region', {
+      id: 'listRegions',
+      tag: 'User',
+      summary: 'List the regions you played in',
+      description: 'Regions are unknown, so the list is empty.',
       body: z.object({}),
       answer: regionAnswer,
       operation: 'user.data',

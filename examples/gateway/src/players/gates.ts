@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { isoInstant } from '../http/schemas.ts'
 
 /** All gates. */
@@ -34,16 +34,11 @@ export type Gate = Readonly<z.output<typeof gate>>
 /** The route to read a player's progress at gates. */
 export function gateRoutes(db: Db): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/user/kaleidx-scope',
-      docs: {
-        id: 'readGates',
-        tag: 'User',
-        summary: 'List all gates, 1 to 10',
-        description: "The player's progress at each gate.",
-      },
-      access: 'user',
+    userRoute('POST /v1/user/kaleidx-scope', {
+      id: 'readGates',
+      tag: 'User',
+      summary: 'List all gates, 1 to 10',
+      description: "The player's progress at each gate.",
       body: z.object({}),
       answer: gatesAnswer,
       operation: 'user.gates',

@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 
 /** 1 plate, 2 title, 3 icon, 4 present, 5 to 8 music unlocks, 9 character, 10 partner, 11 frame, 12 ticket, 15 key. */
 const ITEM_KINDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15] as const
@@ -16,17 +16,12 @@ export type Item = Readonly<z.output<typeof item>>
 /** The route to read items. */
 export function itemRoutes(db: Db): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/user/item-list',
-      docs: {
-        id: 'readItems',
-        tag: 'User',
-        summary: 'List all items',
-        description:
-          'Kinds: 1 plate, 2 title, 3 icon, 4 present, 5 to 8 music unlocks, 9 character, 10 partner, 11 frame, 12 ticket, 15 key.',
-      },
-      access: 'user',
+    userRoute('POST /v1/user/item-list', {
+      id: 'readItems',
+      tag: 'User',
+      summary: 'List all items',
+      description:
+        'Kinds: 1 plate, 2 title, 3 icon, 4 present, 5 to 8 music unlocks, 9 character, 10 partner, 11 frame, 12 ticket, 15 key.',
       body: z.object({}),
       answer: itemsAnswer,
       operation: 'user.items',

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Db } from '../db/schema.ts'
 import { type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, type Idempotency } from '../idempotency/idempotency.ts'
 
@@ -57,16 +57,11 @@ export function ticketRoutes(options: TicketOptions): Route[] {
   const { db, clock } = options
   return [
     buying(options),
-    route({
-      method: 'post',
-      path: '/v1/user/charge',
-      docs: {
-        id: 'readTickets',
-        tag: 'Ticket',
-        summary: 'List your tickets',
-        description: 'Valid tickets, with the number of each kind.',
-      },
-      access: 'user',
+    userRoute('POST /v1/user/charge', {
+      id: 'readTickets',
+      tag: 'Ticket',
+      summary: 'List your tickets',
+      description: 'Valid tickets, with the number of each kind.',
       body: z.object({}),
       answer: heldAnswer,
       operation: 'user.charge',
@@ -86,16 +81,11 @@ export function ticketRoutes(options: TicketOptions): Route[] {
         return { body: success({ length: rows.length, userChargeList }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/ticket/clear',
-      docs: {
-        id: 'clearTickets',
-        tag: 'Ticket',
-        summary: 'Clear your tickets',
-        description: "Removes all tickets. Credits aren't refunded.",
-      },
-      access: 'user',
+    userRoute('POST /v1/ticket/clear', {
+      id: 'clearTickets',
+      tag: 'Ticket',
+      summary: 'Clear your tickets',
+      description: "Removes all tickets. Credits aren't refunded.",
       body: z.object({}),
       answer: clearAnswer,
       operation: 'ticket.clear',
@@ -110,16 +100,11 @@ export function ticketRoutes(options: TicketOptions): Route[] {
       },
     }),
     // For clients that expect purchases to be queued.
-    route({
-      method: 'get',
-      path: '/v1/charge/queue',
-      docs: {
-        id: 'listChargeQueue',
-        tag: 'Ticket',
-        summary: 'List pending purchases',
-        description: 'Always empty, because purchases complete immediately.',
-      },
-      access: 'user',
+    userRoute('GET /v1/charge/queue', {
+      id: 'listChargeQueue',
+      tag: 'Ticket',
+      summary: 'List pending purchases',
+      description: 'Always empty, because purchases complete immediately.',
       answer: envelope(z.object({ length: z.int(), queue: z.array(z.object({ chargeId: z.int() })) })),
       operation: 'user.charge',
       handle: () => ({ body: success({ length: 0, queue: [] }) }),
@@ -128,21 +113,16 @@ export function ticketRoutes(options: TicketOptions): Route[] {
 }
 
 function buying({ db, clock, idempotency }: TicketOptions): Route {
-  return route({
-    method: 'post',
-    path: '/v1/charge',
-    docs: {
-      id: 'buyTicket',
-      tag: 'Ticket',
-      summary: 'Buy a ticket',
-      description:
-        'Kinds 2, 3 and 5 cost 1, 2 and 3 credits, and each has its own price in tokens. A ticket is valid for 90 days.',
-      operations: ['charge.2', 'charge.3', 'charge.5'],
-      example: { chargeId: 2 },
-      bodyForm: chargeForm,
-      errors: ['insufficient_balance', 'idempotency_key_reused', 'conflict'],
-    },
-    access: 'user',
+  return userRoute('POST /v1/charge', {
+    id: 'buyTicket',
+    tag: 'Ticket',
+    summary: 'Buy a ticket',
+    description:
+      'Kinds 2, 3 and 5 cost 1, 2 and 3 credits, and each has its own price in tokens. A ticket is valid for 90 days.',
+    operations: ['charge.2', 'charge.3', 'charge.5'],
+    example: { chargeId: 2 },
+    bodyForm: chargeForm,
+    errors: ['insufficient_balance', 'idempotency_key_reused', 'conflict'],
     requestHeaders: [IDEMPOTENCY_KEY],
     answerHeaders: [IDEMPOTENCY_REPLAYED],
     body: chargeBody,

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import { changed, type Precondition, preconditionOf } from '../http/etag.ts'
 import { type Detail, detailsOf, HttpError, invalid, strictObject } from '../http/http-error.ts'
-import { type Reply, type Route, route } from '../http/route.ts'
+import { adminRoute, type Reply, type Route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import {
   type SettingsBody,
@@ -35,46 +35,33 @@ const resetBody = strictObject({
 /** Routes for administrators: the quotas of all users and of single ones. */
 export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
   const { quota, users } = deps
-  const tag = 'Administration'
   const settings = '/admin/quota/settings'
   const userQuota = '/admin/users/:id/quota'
   return [
-    route({
-      access: 'admin',
+    adminRoute(`GET ${settings}`, {
+      id: 'readSettings',
+      summary: 'The settings of all users',
+      description: 'Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.',
+      errors: ['quota_unavailable'],
       answerHeaders: ['ETag'],
-      method: 'get',
-      path: settings,
-      docs: {
-        id: 'readSettings',
-        tag,
-        summary: 'The settings of all users',
-        description: 'Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.',
-        errors: ['quota_unavailable'],
-      },
       answer: settingsDocument,
       handle: async () => settingsReply(await quota.settings.get()),
     }),
-    route({
-      access: 'admin',
+    adminRoute(`PUT ${settings}`, {
+      id: 'replaceSettings',
+      summary: 'Replace the settings of all users',
+      description:
+        'Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.',
+      errors: ['precondition_required', 'quota_unavailable'],
+      example: {
+        mode: 'normal',
+        base: tableOf(initialSettings(policy).limits, 0),
+        custom: null,
+        site: { enabled: true, multiplier: 1 },
+        prices: {},
+      },
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
-      method: 'put',
-      path: settings,
-      docs: {
-        id: 'replaceSettings',
-        tag,
-        summary: 'Replace the settings of all users',
-        description:
-          'Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.',
-        errors: ['precondition_required', 'quota_unavailable'],
-        example: {
-          mode: 'normal',
-          base: tableOf(initialSettings(policy).limits, 0),
-          custom: null,
-          site: { enabled: true, multiplier: 1 },
-          prices: {},
-        },
-      },
       body: settingsBody,
       answer: settingsAnswer,
       async handle({ req, input, user }) {
@@ -82,60 +69,42 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         return replaced(quota, input, { ifRevision, by: user.id })
       },
     }),
-    route({
-      access: 'admin',
+    adminRoute(`PATCH ${settings}`, {
+      id: 'patchSettings',
+      summary: 'Change a part of the settings of all users',
+      description:
+        'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.',
+      errors: ['precondition_required', 'quota_unavailable'],
+      example: { mode: 'normal' },
+      bodyForm: settingsPatchForm,
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
-      method: 'patch',
-      path: settings,
-      docs: {
-        id: 'patchSettings',
-        tag,
-        summary: 'Change a part of the settings of all users',
-        description:
-          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.',
-        errors: ['precondition_required', 'quota_unavailable'],
-        example: { mode: 'normal' },
-        bodyForm: settingsPatchForm,
-      },
       body: settingsPatch,
       answer: settingsAnswer,
       handle: async ({ req, input, user }) => patched(quota, input, preconditionOf(req, true), user.id),
     }),
-    route({
-      access: 'admin',
+    adminRoute(`GET ${userQuota}`, {
+      id: 'readUserQuota',
+      summary: "A user's overrides",
+      description: 'Six limits, `null` where the user follows the default, and whether the site layer is bypassed.',
+      errors: ['quota_unavailable'],
       answerHeaders: ['ETag'],
-      method: 'get',
-      path: userQuota,
       params: userParams,
-      docs: {
-        id: 'readUserQuota',
-        tag,
-        summary: "A user's overrides",
-        description: 'Six limits, `null` where the user follows the default, and whether the site layer is bypassed.',
-        errors: ['quota_unavailable'],
-      },
       answer: userQuotaDocument,
       async handle({ params: { id } }) {
         await users.require(id)
         return userQuotaReply(await quota.subjects.get(id))
       },
     }),
-    route({
-      access: 'admin',
+    adminRoute(`PUT ${userQuota}`, {
+      id: 'replaceUserQuota',
+      summary: "Replace a user's overrides",
+      description: 'Absent members get their default. `If-Match` is optional.',
+      errors: ['quota_unavailable'],
+      example: { overrides: { write: { '1h': 120 } } },
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
-      method: 'put',
-      path: userQuota,
       params: userParams,
-      docs: {
-        id: 'replaceUserQuota',
-        tag,
-        summary: "Replace a user's overrides",
-        description: 'Absent members get their default. `If-Match` is optional.',
-        errors: ['quota_unavailable'],
-        example: { overrides: { write: { '1h': 120 } } },
-      },
       body: userQuotaBody,
       answer: userQuotaAnswer,
       async handle({ req, params: { id }, input: { overrides, bypassSite }, user }) {
@@ -148,19 +117,13 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         return { headers, body: { ...body, warnings: await warningsOf(quota, stored.limits) } }
       },
     }),
-    route({
-      method: 'delete',
-      path: userQuota,
+    adminRoute(`DELETE ${userQuota}`, {
+      id: 'removeUserQuota',
+      summary: "Remove a user's overrides",
+      description: 'The defaults apply to the user again.',
+      errors: ['quota_unavailable'],
       params: userParams,
-      access: 'admin',
       requestHeaders: ['If-Match'],
-      docs: {
-        id: 'removeUserQuota',
-        tag,
-        summary: "Remove a user's overrides",
-        description: 'The defaults apply to the user again.',
-        errors: ['quota_unavailable'],
-      },
       answer: z.undefined(),
       async handle({ req, params: { id }, user }) {
         const precondition = preconditionOf(req)
@@ -170,37 +133,25 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         return { status: 204 }
       },
     }),
-    route({
-      method: 'get',
-      path: `${userQuota}/status`,
+    adminRoute(`GET ${userQuota}/status`, {
+      id: 'userQuotaStatus',
+      summary: "A user's usage",
+      description: "The user's `/me/quota`.",
+      errors: ['quota_unavailable'],
       params: userParams,
-      access: 'admin',
-      docs: {
-        id: 'userQuotaStatus',
-        tag,
-        summary: "A user's usage",
-        description: "The user's `/me/quota`.",
-        errors: ['quota_unavailable'],
-      },
       answer: statusDocument,
       async handle({ params: { id } }) {
         await users.require(id)
         return { body: statusBody(await quota.status(id)) }
       },
     }),
-    route({
-      method: 'post',
-      path: `${userQuota}/reset`,
+    adminRoute(`POST ${userQuota}/reset`, {
+      id: 'resetUserQuota',
+      summary: "Reset a user's usage",
+      description: "Closes the user's windows in one category or all. Those of the site belong to all users.",
+      errors: ['quota_unavailable'],
+      example: { category: 'write' },
       params: userParams,
-      access: 'admin',
-      docs: {
-        id: 'resetUserQuota',
-        tag,
-        summary: "Reset a user's usage",
-        description: "Closes the user's windows in one category or all. Those of the site belong to all users.",
-        errors: ['quota_unavailable'],
-        example: { category: 'write' },
-      },
       body: resetBody,
       answer: statusDocument,
       async handle({ params: { id }, input, user }) {

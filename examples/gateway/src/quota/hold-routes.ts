@@ -2,7 +2,7 @@ import { type Hold, QuotaError } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { userParams } from './admin-routes.ts'
@@ -30,34 +30,22 @@ interface HoldDeps {
 
 export function holdRoutes(deps: HoldDeps): Route[] {
   return [
-    route({
-      method: 'get',
-      path: PATH,
-      docs: {
-        id: 'listHolds',
-        tag: 'Administration',
-        summary: "A user's open holds",
-        description: 'Tokens and slots of requests in progress, by expiry.',
-        errors: ['quota_unavailable'],
-      },
-      access: 'admin',
+    adminRoute(`GET ${PATH}`, {
+      id: 'listHolds',
+      summary: "A user's open holds",
+      description: 'Tokens and slots of requests in progress, by expiry.',
+      errors: ['quota_unavailable'],
       params: userParams,
       answer: z.object({ items: z.array(holdDocument) }),
       async handle({ params: { id } }) {
         return { body: { items: (await openHolds(deps, id)).map(holdBody) } }
       },
     }),
-    route({
-      method: 'delete',
-      path: `${PATH}/:ref`,
-      docs: {
-        id: 'releaseHold',
-        tag: 'Administration',
-        summary: 'Release a hold',
-        description: "Refunds its tokens and frees its slot immediately. Doesn't stop the work.",
-        errors: ['not_found', 'quota_unavailable'],
-      },
-      access: 'admin',
+    adminRoute(`DELETE ${PATH}/:ref`, {
+      id: 'releaseHold',
+      summary: 'Release a hold',
+      description: "Refunds its tokens and frees its slot immediately. Doesn't stop the work.",
+      errors: ['not_found', 'quota_unavailable'],
       params: userParams.extend({ ref: z.string().describe('As in the list.') }),
       answer: z.undefined(),
       async handle({ params: { id, ref }, user }) {

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { type Reply, type Route, route, success } from '../http/route.ts'
+import { type Reply, type Route, success, userRoute } from '../http/route.ts'
 import {
   clearAnswer,
   clearBody,
@@ -32,22 +32,17 @@ export type KeepPart = (
 /** Writing, deleting, reading and clearing scores. */
 export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/music/upsert',
-      docs: {
-        id: 'upsertMusic',
-        tag: 'Score',
-        summary: 'Write or overwrite scores',
-        description:
-          'Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice. With `sessionId`, they are kept for an upload in parts. Their tokens are held, and only charged by `/v1/upsert/check`.',
-        operations: ['music.upsert'],
-        example: {
-          musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
-        },
-        errors: ['unknown_chart', 'dx_score_too_high', 'not_found', 'conflict', 'session_expired'],
+    userRoute('POST /v1/music/upsert', {
+      id: 'upsertMusic',
+      tag: 'Score',
+      summary: 'Write or overwrite scores',
+      description:
+        'Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice. With `sessionId`, they are kept for an upload in parts. Their tokens are held, and only charged by `/v1/upsert/check`.',
+      operations: ['music.upsert'],
+      example: {
+        musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
       },
-      access: 'user',
+      errors: ['unknown_chart', 'dx_score_too_high', 'not_found', 'conflict', 'session_expired'],
       body: upsertBody,
       answer: upsertAnswer,
       chargesInTransaction: true,
@@ -65,19 +60,14 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
         return { body: success({ uploadedMusicCount: results.length - skippedMusicCount, skippedMusicCount, results }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/music/delete',
-      docs: {
-        id: 'deleteMusic',
-        tag: 'Score',
-        summary: 'Delete scores',
-        description: 'Deletes the scores of 1 to 20 charts. For one chart, you can omit the list.',
-        errors: ['score_not_found'],
-        example: { musicId: 101, level: 3 },
-        bodyForm: deleteForm,
-      },
-      access: 'user',
+    userRoute('POST /v1/music/delete', {
+      id: 'deleteMusic',
+      tag: 'Score',
+      summary: 'Delete scores',
+      description: 'Deletes the scores of 1 to 20 charts. For one chart, you can omit the list.',
+      errors: ['score_not_found'],
+      example: { musicId: 101, level: 3 },
+      bodyForm: deleteForm,
       body: deleteBody,
       answer: deleteAnswer,
       operation: 'music.delete',
@@ -88,16 +78,11 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
         return { body: success({ deletedMusicCount, results }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/user/music',
-      docs: {
-        id: 'readMusic',
-        tag: 'Score',
-        summary: 'Read all scores',
-        description: 'All of your scores, with facts of their charts. Writes nothing.',
-      },
-      access: 'user',
+    userRoute('POST /v1/user/music', {
+      id: 'readMusic',
+      tag: 'Score',
+      summary: 'Read all scores',
+      description: 'All of your scores, with facts of their charts. Writes nothing.',
       body: listBody,
       answer: listAnswer,
       operation: 'user.music',
@@ -107,17 +92,12 @@ export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] 
         return { body: success({ length: scores.length, userMusicDetailList }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/user/clear',
-      docs: {
-        id: 'clearMusic',
-        tag: 'Score',
-        summary: 'Delete all scores',
-        description: 'Deletes all of your scores permanently.',
-        example: { confirm: true },
-      },
-      access: 'user',
+    userRoute('POST /v1/user/clear', {
+      id: 'clearMusic',
+      tag: 'Score',
+      summary: 'Delete all scores',
+      description: 'Deletes all of your scores permanently.',
+      example: { confirm: true },
       body: clearBody,
       answer: clearAnswer,
       operation: 'user.clear',

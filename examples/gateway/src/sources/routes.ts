@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import * as z from 'zod'
 import type { ErrorCode } from '../http/http-error.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { isoInstant } from '../http/schemas.ts'
 import { isAboutPlayer, type SourceCredential } from './score-source.ts'
 import type { ImportResult } from './source-imports.ts'
@@ -71,19 +71,14 @@ const PRICE = "A request is also charged when the source refuses the player's cr
 /** Imports scores from the two public sources. */
 export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/update-lx',
-      docs: {
-        id: 'updateLx',
-        tag: 'Source',
-        summary: 'Import scores from LXNS, keeping the best',
-        description: `Reads the player's scores from LXNS and keeps the best of each field. ${PRICE}`,
-        example: { key: '<LXNS_TOKEN>' },
-        bodyForm: lxBody.form,
-        errors: ERRORS,
-      },
-      access: 'user',
+    userRoute('POST /v1/update-lx', {
+      id: 'updateLx',
+      tag: 'Source',
+      summary: 'Import scores from LXNS, keeping the best',
+      description: `Reads the player's scores from LXNS and keeps the best of each field. ${PRICE}`,
+      example: { key: '<LXNS_TOKEN>' },
+      bodyForm: lxBody.form,
+      errors: ERRORS,
       body: lxBody.body,
       answer: importAnswer,
       operation: 'source.lx',
@@ -91,19 +86,14 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
         return { body: success(await settled(req, imports.run(user.id, lxns, input))) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/update-fish',
-      docs: {
-        id: 'updateFish',
-        tag: 'Source',
-        summary: 'Import scores from Diving-Fish, keeping the best',
-        description: `Reads the player's scores from Diving-Fish and keeps the best of each field. ${PRICE}`,
-        example: { token: '<IMPORT_TOKEN>' },
-        bodyForm: fishBody.form,
-        errors: [...ERRORS, 'source_privacy'],
-      },
-      access: 'user',
+    userRoute('POST /v1/update-fish', {
+      id: 'updateFish',
+      tag: 'Source',
+      summary: 'Import scores from Diving-Fish, keeping the best',
+      description: `Reads the player's scores from Diving-Fish and keeps the best of each field. ${PRICE}`,
+      example: { token: '<IMPORT_TOKEN>' },
+      bodyForm: fishBody.form,
+      errors: [...ERRORS, 'source_privacy'],
       body: fishBody.body,
       answer: importAnswer,
       operation: 'source.fish',

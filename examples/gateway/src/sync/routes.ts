@@ -3,7 +3,7 @@ import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Db } from '../db/schema.ts'
 import type { ErrorCode } from '../http/http-error.ts'
 import type { BodyLimits } from '../http/json-body.ts'
-import { type Route, route } from '../http/route.ts'
+import { holderRoute, type Route } from '../http/route.ts'
 import { snapshotAnswer, snapshotParams, snapshotQuery, syncAnswer, syncBody, syncBodyForm } from './bodies.ts'
 import { playerAnswer, playerParams, summaryAnswer, trendAnswer, trendQuery } from './player-bodies.ts'
 import { PlayerStatus } from './player-status.ts'
@@ -40,34 +40,24 @@ interface SyncDeps {
 export function syncRoutes({ db, clock, charts, sync }: SyncDeps): Route[] {
   const players = new PlayerStatus({ db, charts, clock })
   return [
-    route({
-      method: 'post',
-      path: '/api/bot/sync',
-      docs: {
-        id: 'sync',
-        tag: 'Sync',
-        summary: "Report a player's scores, in one request or in the chunks of a snapshot",
-        example: EXAMPLE,
-        bodyForm: syncBodyForm,
-        errors: ERRORS,
-      },
-      access: 'holder',
+    holderRoute('POST /api/bot/sync', {
+      id: 'sync',
+      tag: 'Sync',
+      summary: "Report a player's scores, in one request or in the chunks of a snapshot",
+      example: EXAMPLE,
+      bodyForm: syncBodyForm,
+      errors: ERRORS,
       body: syncBody,
       answer: syncAnswer,
       async handle({ input }) {
         return { body: await sync.sync(input) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/api/bot/sync/:snapshotId',
-      docs: {
-        id: 'readSnapshot',
-        tag: 'Sync',
-        summary: 'Which chunks of a snapshot have arrived',
-        errors: ['not_found', 'conflict'],
-      },
-      access: 'holder',
+    holderRoute('GET /api/bot/sync/:snapshotId', {
+      id: 'readSnapshot',
+      tag: 'Sync',
+      summary: 'Which chunks of a snapshot have arrived',
+      errors: ['not_found', 'conflict'],
       params: snapshotParams,
       query: snapshotQuery,
       answer: snapshotAnswer,
@@ -75,38 +65,33 @@ export function syncRoutes({ db, clock, charts, sync }: SyncDeps): Route[] {
         return { body: await snapshotStatus(db, clock, snapshotId, qq) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/api/bot/player/:qq',
-      docs: { id: 'readPlayer', tag: 'Sync', summary: 'Stored scores of a player', errors: ['not_found'] },
-      access: 'holder',
+    holderRoute('GET /api/bot/player/:qq', {
+      id: 'readPlayer',
+      tag: 'Sync',
+      summary: 'Stored scores of a player',
+      errors: ['not_found'],
       params: playerParams,
       answer: playerAnswer,
       async handle({ params: { qq } }) {
         return { body: await players.whole(qq) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/api/bot/player/:qq/summary',
-      docs: { id: 'summarizePlayer', tag: 'Sync', summary: 'The same without the records', errors: ['not_found'] },
-      access: 'holder',
+    holderRoute('GET /api/bot/player/:qq/summary', {
+      id: 'summarizePlayer',
+      tag: 'Sync',
+      summary: 'The same without the records',
+      errors: ['not_found'],
       params: playerParams,
       answer: summaryAnswer,
       async handle({ params: { qq } }) {
         return { body: await players.summary(qq) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/api/bot/player/:qq/trend',
-      docs: {
-        id: 'readTrend',
-        tag: 'Sync',
-        summary: "History of a player's rating",
-        description: 'One point per day in Beijing with a sync. The list may be empty.',
-      },
-      access: 'holder',
+    holderRoute('GET /api/bot/player/:qq/trend', {
+      id: 'readTrend',
+      tag: 'Sync',
+      summary: "History of a player's rating",
+      description: 'One point per day in Beijing with a sync. The list may be empty.',
       params: playerParams,
       query: trendQuery,
       answer: trendAnswer,

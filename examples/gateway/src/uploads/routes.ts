@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import { refusalReply } from '../quota/metered.ts'
 import type { KeepPart } from '../scores/routes.ts'
@@ -61,18 +61,13 @@ function shown(upload: Upload): z.output<typeof checkAnswer>['businessData'] {
 /** Routes to start and finish an upload. The parts are sent to `POST /v1/music/upsert`. */
 export function uploadRoutes(uploads: UploadService): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/upsert/session',
-      docs: {
-        id: 'createUploadSession',
-        tag: 'Score',
-        summary: 'Start an upload in parts',
-        description:
-          'Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.',
-        errors: ['conflict'],
-      },
-      access: 'user',
+    userRoute('POST /v1/upsert/session', {
+      id: 'createUploadSession',
+      tag: 'Score',
+      summary: 'Start an upload in parts',
+      description:
+        'Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.',
+      errors: ['conflict'],
       body: createBody,
       answer: createAnswer,
       async handle({ user, input: { expected = null } }) {
@@ -80,19 +75,14 @@ export function uploadRoutes(uploads: UploadService): Route[] {
         return { body: success({ sessionId: id, expiresAt: instantText(expires_at), expected }) }
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/upsert/check',
-      docs: {
-        id: 'checkUploadSession',
-        tag: 'Score',
-        summary: 'Finish an upload in parts',
-        description:
-          'If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired`.',
-        errors: ['not_found', 'conflict', 'session_expired'],
-        example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
-      },
-      access: 'user',
+    userRoute('POST /v1/upsert/check', {
+      id: 'checkUploadSession',
+      tag: 'Score',
+      summary: 'Finish an upload in parts',
+      description:
+        'If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired`.',
+      errors: ['not_found', 'conflict', 'session_expired'],
+      example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
       query: checkQuery,
       body: checkBody,
       answer: checkAnswer,

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { Chore } from '../chores.ts'
 import type { Db, ErrorCountTable } from '../db/schema.ts'
 import { strictObject } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import { httpStatusOf, isTraffic } from './usage-recorder.ts'
 
@@ -125,17 +125,11 @@ const answer = z.object({
 /** A route for administrators: which operations failed, and how. */
 export function errorRoutes(counts: ErrorCounts, clock: Clock): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/admin/usage/errors',
-      docs: {
-        id: 'serverErrors',
-        tag: 'Administration',
-        summary: 'Server errors by operation and status',
-        description:
-          'Errors with status 0, or 500 and above, in half hours (UTC) that begin in the range, of the last 7 days. The most frequent first.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/usage/errors', {
+      id: 'serverErrors',
+      summary: 'Server errors by operation and status',
+      description:
+        'Errors with status 0, or 500 and above, in half hours (UTC) that begin in the range, of the last 7 days. The most frequent first.',
       query,
       answer,
       async handle({ query: { since, until } }) {

@@ -7,7 +7,7 @@ import {
   type OutcomeStore,
 } from '@scoregw/quota/adaptive'
 import * as z from 'zod'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { adminRoute, envelope, publicRoute, type Route, success } from '../http/route.ts'
 import { isoInstant, queryNumber } from '../http/schemas.ts'
 
 const MINUTE_MS = 60_000
@@ -68,16 +68,10 @@ export interface FailureRateOptions {
 export function failureRateRoutes(options: FailureRateOptions): Route[] {
   const failureRate = failureRateOf(options)
   const ofAdministrators = [
-    route({
-      method: 'get',
-      path: '/admin/usage/failure-rate',
-      docs: {
-        id: 'failureRate',
-        tag: 'Administration',
-        summary: 'Outcomes of requests over the last days',
-        description: 'Buckets are aligned to the half hour (UTC). Those without calls are included.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/usage/failure-rate', {
+      id: 'failureRate',
+      summary: 'Outcomes of requests over the last days',
+      description: 'Buckets are aligned to the half hour (UTC). Those without calls are included.',
       query,
       answer,
       async handle({ query: { days, bucketMinutes } }) {
@@ -92,17 +86,12 @@ export function failureRateRoutes(options: FailureRateOptions): Route[] {
 }
 
 function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route {
-  return route({
-    method: 'get',
-    path: '/usage/failure-rate',
-    docs: {
-      id: 'publicFailureRate',
-      tag: 'Quota',
-      summary: 'Outcomes of all requests over the last 7 days',
-      description:
-        'In 336 half hours (UTC), including those without calls. Identifies no users. Computed once per minute.',
-    },
-    access: 'public',
+  return publicRoute('GET /usage/failure-rate', {
+    id: 'publicFailureRate',
+    tag: 'Quota',
+    summary: 'Outcomes of all requests over the last 7 days',
+    description:
+      'In 336 half hours (UTC), including those without calls. Identifies no users. Computed once per minute.',
     answer: envelope(answer),
     async handle() {
       return { body: success(await failureRate()) }

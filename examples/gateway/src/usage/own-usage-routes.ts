@@ -1,7 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import { dayText, lastBeijingDays } from '../beijing-day.ts'
-import { envelope, type Route, route, success } from '../http/route.ts'
+import { envelope, type Route, success, userRoute } from '../http/route.ts'
 import { CURSOR_ERROR, instantText, isoInstant, pageLimit, pageOf, queryNumber, toPage } from '../http/schemas.ts'
 import { findPlace } from '../quota/names.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
@@ -66,17 +66,12 @@ export interface OwnUsageOptions {
 /** Routes for the caller's requests and their outcomes. Free. */
 export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/me/usage',
-      docs: {
-        id: 'ownUsage',
-        tag: 'Quota',
-        summary: "The caller's last requests, the newest first",
-        description:
-          'Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.',
-      },
-      access: 'user',
+    userRoute('GET /me/usage', {
+      id: 'ownUsage',
+      tag: 'Quota',
+      summary: "The caller's last requests, the newest first",
+      description:
+        'Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.',
       query: pageQuery,
       answer: envelope(pageOf(ownRequest)),
       async handle({ user, query: { cursor: behind, limit } }) {
@@ -87,16 +82,11 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
         return { body: success({ items: items.map(shown), nextCursor }) }
       },
     }),
-    route({
-      method: 'get',
-      path: '/me/usage/stats',
-      docs: {
-        id: 'ownUsageStats',
-        tag: 'Quota',
-        summary: "Outcomes of the caller's requests, day by day",
-        description: 'Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.',
-      },
-      access: 'user',
+    userRoute('GET /me/usage/stats', {
+      id: 'ownUsageStats',
+      tag: 'Quota',
+      summary: "Outcomes of the caller's requests, day by day",
+      description: 'Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.',
       query: statsQuery,
       answer: envelope(stats),
       async handle({ user, query: { days } }) {

@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { instantText, isoInstant } from '../http/schemas.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 import { refusalOf, type UsageRecord, type UsageRecords } from './usage-records.ts'
@@ -42,17 +42,11 @@ export interface RefusalsOptions {
 /** A route for administrators: who was refused, and by which limit. */
 export function refusalRoutes({ records, recorder, clock }: RefusalsOptions): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/admin/refusals',
-      docs: {
-        id: 'latestRefusals',
-        tag: 'Administration',
-        summary: 'Recent refusals by user and limit',
-        description:
-          'Refusals of the last 24 hours in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/refusals', {
+      id: 'latestRefusals',
+      summary: 'Recent refusals by user and limit',
+      description:
+        'Refusals of the last 24 hours in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.',
       query,
       answer,
       async handle({ query: { userId } }) {

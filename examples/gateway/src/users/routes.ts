@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { preconditionOf } from '../http/etag.ts'
 import { strictObject } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
 import { nameSchema, userIdSchema } from './user.ts'
@@ -97,16 +97,10 @@ type LimitUse = NonNullable<z.output<typeof listedUser>['tightest']>
 /** Routes for administrators to manage users. */
 export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/admin/users',
-      docs: {
-        id: 'listUsers',
-        tag: 'Administration',
-        summary: 'Users and their usage',
-        description: "Pass a page's `nextCursor` as the `cursor` of the next page.",
-      },
-      access: 'admin',
+    adminRoute('GET /admin/users', {
+      id: 'listUsers',
+      summary: 'Users and their usage',
+      description: "Pass a page's `nextCursor` as the `cursor` of the next page.",
       query,
       answer: pageOf(listedUser).extend({ total: z.int().describe('How many users the search finds.') }),
       async handle({ query: { query: text, sort: order, cursor: after, limit } }) {
@@ -121,17 +115,11 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
         return { body: { items: await Promise.all(items.map((user) => toListed(user, usage))), nextCursor, total } }
       },
     }),
-    route({
-      method: 'get',
-      path: '/admin/users/:id',
-      docs: {
-        id: 'findUser',
-        tag: 'Administration',
-        summary: 'One user',
-        description:
-          'The `ETag` covers what administrators set: `name`, `role`, `disabled` and `qq`. Send it as `If-Match` of a change.',
-      },
-      access: 'admin',
+    adminRoute('GET /admin/users/:id', {
+      id: 'findUser',
+      summary: 'One user',
+      description:
+        'The `ETag` covers what administrators set: `name`, `role`, `disabled` and `qq`. Send it as `If-Match` of a change.',
       params,
       answerHeaders: ['ETag'],
       answer: userAnswer,
@@ -139,20 +127,14 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
         return replyOf(await users.get(id))
       },
     }),
-    route({
-      method: 'put',
-      path: '/admin/users/:id',
-      docs: {
-        id: 'putUser',
-        tag: 'Administration',
-        summary: 'Create or change a user',
-        description:
-          'Absent members stay unchanged. 201: the user is new. `If-Match` is optional. `If-None-Match: *` only creates users.',
-        statuses: [200, 201],
-        example: { name: 'Demo' },
-        errors: ['conflict'],
-      },
-      access: 'admin',
+    adminRoute('PUT /admin/users/:id', {
+      id: 'putUser',
+      summary: 'Create or change a user',
+      description:
+        'Absent members stay unchanged. 201: the user is new. `If-Match` is optional. `If-None-Match: *` only creates users.',
+      statuses: [200, 201],
+      example: { name: 'Demo' },
+      errors: ['conflict'],
       params,
       body: userBody,
       requestHeaders: ['If-Match', 'If-None-Match'],
@@ -163,18 +145,12 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
         return { status: isNew ? 201 : 200, ...replyOf(user) }
       },
     }),
-    route({
-      method: 'delete',
-      path: '/admin/users/:id',
-      docs: {
-        id: 'deleteUser',
-        tag: 'Administration',
-        summary: "Delete a user and all of the user's data",
-        description:
-          'Permanently deletes tokens, scores, tickets, credits, usage records, overrides and open holds. Charges to shared limits and the audit trail stay. A valid JWT creates a new user with the id, so disable a user to keep someone out. `If-Match` is optional.',
-        errors: ['not_found', 'conflict'],
-      },
-      access: 'admin',
+    adminRoute('DELETE /admin/users/:id', {
+      id: 'deleteUser',
+      summary: "Delete a user and all of the user's data",
+      description:
+        'Permanently deletes tokens, scores, tickets, credits, usage records, overrides and open holds. Charges to shared limits and the audit trail stay. A valid JWT creates a new user with the id, so disable a user to keep someone out. `If-Match` is optional.',
+      errors: ['not_found', 'conflict'],
       params,
       requestHeaders: ['If-Match'],
       answer: z.undefined(),
@@ -183,20 +159,14 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
         return { status: 204 }
       },
     }),
-    route({
-      method: 'post',
-      path: '/admin/users/:id/balance',
-      docs: {
-        id: 'changeBalance',
-        tag: 'Administration',
-        summary: "Change a user's balance of ticket credits",
-        description:
-          'Send `add`, which may be negative, or `set`. With `from`, it is only set if the balance is still `from`.',
-        example: { add: 5 },
-        bodyForm: balanceForm,
-        errors: ['not_found', 'conflict', 'precondition_failed'],
-      },
-      access: 'admin',
+    adminRoute('POST /admin/users/:id/balance', {
+      id: 'changeBalance',
+      summary: "Change a user's balance of ticket credits",
+      description:
+        'Send `add`, which may be negative, or `set`. With `from`, it is only set if the balance is still `from`.',
+      example: { add: 5 },
+      bodyForm: balanceForm,
+      errors: ['not_found', 'conflict', 'precondition_failed'],
       params,
       body: balanceBody,
       answer: z.object({ id: z.string(), balance: z.int() }),

@@ -4,7 +4,7 @@ import type { AsyncStore } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { listen } from '../../src/http/listener.ts'
 import { contextOf } from '../../src/http/request-context.ts'
-import { route } from '../../src/http/route.ts'
+import { userRoute } from '../../src/http/route.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { meteredRoutes } from '../../src/quota/metered.ts'
@@ -33,11 +33,10 @@ export async function lateService(): Promise<LateService> {
   const details = Array.from({ length: 50 }, (_each, index) => ({ path: `list.${index}`, msg: 'not as expected' }))
   const app = createService({
     routes: [
-      route({
-        method: 'post',
-        path: '/fail',
-        docs: { id: 'fail', tag: 'Score', summary: 'Fails' },
-        access: 'user',
+      userRoute('POST /fail', {
+        id: 'fail',
+        tag: 'Score',
+        summary: 'Fails',
         answer: z.unknown(),
         operation: 'music.upsert',
         // Answered and not thrown: of a thrown error the tokens are given back before anybody writes a head.
