@@ -20,7 +20,7 @@ export interface Group {
 /** The guide's pages by what a reader wants to do. A test demands that each page is in one group. */
 const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Start: ['getting-started', 'stores', 'concepts', 'testing', 'typescript', 'troubleshooting'],
-  Frameworks: ['express', 'fastify', 'nest', 'hono', 'fetch', 'recipes', 'log-in', 'http-options', 'refusals'],
+  Frameworks: ['express', 'fastify', 'nest', 'fetch', 'recipes', 'log-in', 'http-options', 'refusals'],
   Limits: [
     'units',
     'plans',
@@ -30,22 +30,19 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'shares',
     'api-keys',
     'settings',
+    'algorithms',
     'calendar-limits',
-    'token-buckets',
     'concurrency',
     'waiting',
-    'reservations',
     'holds',
     'thresholds',
-    'shadow',
     'adaptive',
-    'status-and-reset',
   ],
   'Language models': ['language-models', 'ai-sdk', 'mcp', 'client'],
   Stores: ['redis', 'cluster', 'sql', 'sql-transactions', 'edge', 'decision-service', 'failure-policy'],
   Operate: ['metrics', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'shared-policy-file'],
   Migrate: ['comparison', 'coming-from'],
-  'How it works': ['algorithms', 'redis-internals', 'benchmarks', 'torture'],
+  'How it works': ['redis-internals', 'benchmarks', 'torture'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 

@@ -3,8 +3,7 @@ import { descriptionOf } from './pages.ts'
 
 /** Words that people type and a page does not use: the site's search finds the page by them, too. */
 const SEARCH_WORDS: Readonly<Record<string, string>> = {
-  'guide/algorithms': 'sliding window, leaky bucket, GCRA',
-  'guide/token-buckets': 'burst, bursts, refill, rate, smooth, sliding window, leaky bucket, GCRA',
+  'guide/algorithms': 'burst, bursts, refill, rate, smooth, sliding window, leaky bucket, GCRA',
   'guide/calendar-limits': 'monthly quota, monthly, quota, billing cycle, per month, billing period',
   'guide/coming-from': 'migrate, migration, switch from express-rate-limit',
   'guide/concepts': 'hierarchy, hierarchical limits',

@@ -38,7 +38,7 @@ const WANTED: Readonly<Record<string, string | readonly string[]>> = {
   vercel: '/guide/fetch',
   'node-redis': '/guide/redis',
   valkey: '/guide/redis',
-  burst: ['/guide/token-buckets', '/guide/algorithms'],
+  burst: '/guide/algorithms',
   'sliding window': '/guide/algorithms',
   'token bucket': '/guide/algorithms',
   'retry-after': '/guide/refusals',
