@@ -25,9 +25,10 @@ export async function logIn(
   ip: string,
   isRight: () => Promise<boolean>,
 ): Promise<LogIn> {
+  // Without an account, only the address is charged.
   const subject = {
-    account: `account:${account.trim().toLowerCase()}`,
-    address: ipSubject(ip) ?? 'ip:unknown',
+    account: account.trim().toLowerCase() || null,
+    address: ipSubject(ip) ?? 'unknown',
   }
   const held = await guard.reserve({ subject })
   if (!held.allowed) {

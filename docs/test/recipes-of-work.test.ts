@@ -52,6 +52,15 @@ describe('the recipe for log-in protection', () => {
     expect(await logIn('zoe', '2001:db8::2', right)).toMatchObject({ outcome: 'wait' })
   })
 
+  it.each(['', '   '])('a guess without an account (%j) is charged to its address alone', async (account) => {
+    const address = `192.0.2.${200 + account.length}`
+    for (let count = 0; count < 20; count++) {
+      expect(await logIn(account, address, wrong)).toEqual({ outcome: 'wrong' })
+    }
+    expect(await logIn(account, address, wrong)).toMatchObject({ outcome: 'wait' })
+    expect(await logIn(account, '192.0.2.250', right)).toEqual({ outcome: 'welcome' })
+  })
+
   it('parallel guesses can’t pass together, and a check that throws holds nothing', async () => {
     let checks = 0
     const slow = async (): Promise<boolean> => {
