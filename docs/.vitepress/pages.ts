@@ -27,8 +27,6 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'limits-from-your-data',
     'saas-plans',
     'credits',
-    'shares',
-    'api-keys',
     'settings',
     'algorithms',
     'calendar-limits',
@@ -40,9 +38,9 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   'Language models': ['language-models', 'ai-sdk', 'mcp', 'client'],
   Stores: ['redis', 'cluster', 'sql', 'sql-transactions', 'edge', 'decision-service', 'failure-policy'],
-  Operate: ['metrics', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'shared-policy-file'],
+  Operate: ['metrics', 'cli', 'changing-a-policy'],
   Migrate: ['comparison', 'coming-from'],
-  'How it works': ['redis-internals', 'benchmarks', 'torture'],
+  'How it works': ['redis-internals', 'benchmarks'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 
@@ -82,7 +80,7 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
       'deployment',
     ],
   },
-  { title: 'Proof', folder: 'proof', first: ['index', 'windows', 'rows'] },
+  { title: 'Proof', folder: 'proof', first: ['index', 'torture', 'windows', 'rows'] },
   { title: 'Decisions', folder: 'decisions', first: [] },
 ]
 

@@ -9,6 +9,6 @@ it.each(shownFiles)('%s is on a page unchanged', (path) => {
 })
 
 it('the policy file on its page is that of the example', () => {
-  const [, shown] = /```json\n(.*?)^```/ms.exec(readPage('docs/guide/shared-policy-file.md')) ?? []
+  const [, shown] = /```json\n(.*?)^```/ms.exec(readPage('docs/guide/decision-service.md')) ?? []
   expect(shown).toBe(readPage('examples/shared-policy/policy.json'))
 })

@@ -8,7 +8,7 @@ import { NOT_PROMISED, type NotPromised } from './not-promised.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 
 export const RESULTS: string = join(ROOT, 'bench/results/torture.json')
-export const PAGE: string = join(ROOT, 'docs/guide/torture.md')
+export const PAGE: string = join(ROOT, 'docs/proof/torture.md')
 
 /** The findings about a limiter, and the versions. */
 export interface TortureResult {
