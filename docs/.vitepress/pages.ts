@@ -40,7 +40,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Stores: ['redis', 'cluster', 'sql', 'sql-transactions', 'edge', 'decision-service', 'failure-policy'],
   Operate: ['metrics', 'cli', 'changing-a-policy'],
   Migrate: ['comparison', 'coming-from'],
-  'How it works': ['redis-internals', 'benchmarks'],
+  'How it works': ['how-stores-work', 'benchmarks'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 
