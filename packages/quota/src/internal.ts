@@ -9,6 +9,7 @@ export type { DeepPartial } from './engine/admin/write-options.ts'
 export type { SyncQuotaOptions } from './engine/engine.ts'
 export type { FailurePolicy } from './engine/options.ts'
 export type { NearLimit } from './engine/requests.ts'
+export { nth } from './errors/nth.ts'
 export { otherVersion } from './errors/other-version.ts'
 export type { Fault } from './errors/quota-error.ts'
 export { errorText } from './errors/reason.ts'
@@ -110,6 +111,7 @@ export {
   CLOSED,
   clearRow,
   close,
+  countIn,
   GRACE_MS,
   MAX_AHEAD_MS,
   MAX_USED,
@@ -117,6 +119,7 @@ export {
   reanchor,
   refund,
   roll,
+  startIn,
   usedIn,
   view,
 } from './windows/row.ts'

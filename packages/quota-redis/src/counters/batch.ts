@@ -1,4 +1,4 @@
-import { type Instant, PERIOD_NUMBERS, usedLayers } from '@scoregw/quota/internal'
+import { PERIOD_NUMBERS } from '@scoregw/quota/internal'
 import type { SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -6,7 +6,8 @@ import type { TakeBasis } from './charges.ts'
 import type { ListBook, ListBooks } from './lists.ts'
 import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
-import { type BatchReply, Replay } from './replay.ts'
+import { type BatchReply, type CallBasis, Replay } from './replay.ts'
+import type { Row } from './rows.ts'
 
 const MAX_KEY_CHARACTERS = 32 * 1024
 /** The most numbers in one call. Lua can unpack about 8,000. */
@@ -22,8 +23,8 @@ export interface Operation {
   answer(replay: Replay, place: number): void
   /** The call of a script for this operation without others; `undefined`: it needs a batch. */
   alone(calls: LoneCalls, until: number): LoneCall | undefined
-  /** Receives the reply to that call. @param rows the indexes of its rows in the replay */
-  answerAlone(replay: Replay, rows: readonly number[]): void
+  /** Receives the reply to that call. */
+  answerAlone(replay: Replay, rows: readonly Row[]): void
   fail(error: unknown): void
 }
 
@@ -31,12 +32,21 @@ export interface Operation {
 interface TakeGroup extends Omit<TakeBasis, 'subject'> {
   /** Index among the group numbers. Their offset in the call is added once it is known. */
   readonly at: number
-  /** The layers of its rows. */
-  readonly layers: readonly number[]
-  /** Indexes of {@link layers}, shared rows first. */
-  readonly order: readonly number[]
-  /** Indexes of the shared rows. */
-  readonly shared: readonly number[]
+  /** Where the tariffs of its rows are among all, without their offset in the call. */
+  readonly tariffs: readonly number[]
+  readonly shared: readonly Row[]
+  /** The layers of its other rows. */
+  readonly own: readonly number[]
+}
+
+/** Takes of one group that follow each other. */
+interface Run {
+  readonly group: TakeGroup
+  /** Where it has the count of takes among the numbers. The costs follow. */
+  readonly at: number
+  count: number
+  /** The sum of all takes, by unit. */
+  readonly costs: number[]
 }
 
 /** The operations of one script call, as `lua/batch.lua` reads them. */
@@ -44,12 +54,10 @@ export class Batch {
   readonly keys: Keys
   readonly books: ListBooks
   readonly operations: Operation[] = []
-  readonly #instant: Instant
+  readonly #basis: CallBasis
   readonly #testNow: number | undefined
   readonly #units: number
-  readonly #rows = new Map<string, number>()
-  /** Of each row. */
-  readonly #rowBooks: ListBook[] = []
+  readonly #rows = new Map<string, Row>()
   /** The lists of limits of those rows, with their indexes from 1. */
   readonly #lists = new Map<ListBook, number>()
   readonly #records = new Map<string, number>()
@@ -62,15 +70,18 @@ export class Batch {
   /** The numbers of all operations. */
   readonly #numbers: number[] = []
   /** Which of those numbers are groups. */
-  readonly #groupsAt: number[] = []
-  /** The run at the end of the numbers: its group, and the index where it begins. */
-  #run: { readonly group: TakeGroup; readonly at: number } | undefined
+  readonly #groupsAt: { readonly at: number; readonly group: TakeGroup }[] = []
+  /** The run at the end of the numbers. */
+  #run: Run | undefined
+  /** How many numbers the cells of all rows have. */
+  #cellNumbers = 0
   #keyCharacters = 0
 
-  constructor(keys: Keys, books: ListBooks, instant: Instant, testNow: number | undefined) {
+  constructor(basis: CallBasis, testNow: number | undefined) {
+    const { keys, books } = basis
     this.keys = keys
     this.books = books
-    this.#instant = instant
+    this.#basis = basis
     this.#testNow = testNow
     const hasSlots = keys.layout.cells.some(({ kind }) => kind === 'concurrency')
     this.#units = keys.schema.units.length + (hasSlots ? 1 : 0)
@@ -88,19 +99,17 @@ export class Batch {
 
   // Operations --------------------------------------------------------------------------------------------------------
 
-  /** Adds an operation that is only a take. @returns the indexes of its rows in the replay, one per used layer */
-  onlyTake(request: TakeRequest): readonly number[] {
+  /** Adds an operation that is only a take. @returns its rows, one per used layer */
+  onlyTake(request: TakeRequest): readonly Row[] {
     const group = this.#groupOf(request)
     const numbers = this.#numbers
-    if (this.#run?.group !== group) {
-      this.#run = { group, at: numbers.push(RUN) - 1 }
-      this.#pushGroup(group)
-      numbers.push(0)
-      for (let u = 0; u < this.#units; u++) numbers.push(0)
+    const run = this.#run?.group === group ? this.#run : this.#newRun(group)
+    numbers[run.at] = ++run.count
+    for (let u = 0; u < this.#units; u++) {
+      const sum = (run.costs[u] ?? 0) + (request.costs[u] ?? 0)
+      run.costs[u] = sum
+      numbers[run.at + 1 + u] = sum
     }
-    const count = this.#run.at + 2
-    numbers[count]!++
-    for (let u = 0; u < this.#units; u++) numbers[count + 1 + u]! += request.costs[u] ?? 0
     return this.#pushTake(request, group, request.costs)
   }
 
@@ -112,8 +121,8 @@ export class Batch {
     this.#numbers[at - 1] = this.#numbers.length - at
   }
 
-  /** Adds a step that takes. @returns the indexes of its rows in the replay, one per used layer */
-  take(request: TakeBasis, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
+  /** Adds a step that takes. @returns its rows, one per used layer */
+  take(request: TakeBasis, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly Row[] {
     const group = this.#groupOf(request)
     // A take that costs nothing leaves rows unchanged.
     const isFree = costs.every((cost) => cost === 0)
@@ -126,24 +135,19 @@ export class Batch {
     this.#numbers.push(codeOf(name), ...numbers)
   }
 
-  // Names, by places from 1 -------------------------------------------------------------------------------------------
+  // Rows, and names by places from 1 ----------------------------------------------------------------------------------
 
-  row(layer: number, subject: SubjectKeys): number {
+  row(layer: number, subject: SubjectKeys): Row {
     return this.#rowAt(this.keys.row(layer, subject), layer)
   }
 
-  rowNamed(name: string): number {
+  rowNamed(name: string): Row {
     return this.#rowAt(this.keys.named(name), this.keys.layerOf(name))
   }
 
-  /** The list of a row's limits, by its place. */
-  bookOf(row: number): ListBook {
-    return this.#rowBooks[row - 1]!
-  }
-
   /** The index of the list of a row's limits. */
-  listOf(row: number): number {
-    return this.#lists.get(this.bookOf(row))!
+  listOf({ book }: Row): number {
+    return this.#listAt(book)
   }
 
   record(key: string): number {
@@ -170,18 +174,18 @@ export class Batch {
     const ofLists = [...this.#lists.keys()].flatMap((book) => this.#listNumbers(book))
     const tariffsFrom = BEGIN + ofLists.length + 1
     const groupsFrom = tariffsFrom + this.#tariffNumbers.length
-    const group = this.#groupNumbers.slice()
-    for (const { at, order } of this.#groups) {
-      for (let r = 1; r <= order.length; r++) group[at + BEHIND_GROUP + r]! += tariffsFrom
+    const groups = this.#groupNumbers.slice()
+    for (const { at, tariffs } of this.#groups) {
+      for (const [r, tariff] of tariffs.entries()) groups[at + BEHIND_GROUP + 1 + r] = tariffsFrom + tariff
     }
     const operations = this.#numbers.slice()
-    for (const at of this.#groupsAt) operations[at]! += groupsFrom
+    for (const { at, group } of this.#groupsAt) operations[at] = groupsFrom + group.at
     const numbers = Float64Array.from([
       ...[this.#testNow ?? -1, until, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
       ...[this.#lists.size, this.#tariffs.size, this.#groups.length, this.operations.length],
       ...ofLists,
       ...this.#tariffNumbers,
-      ...group,
+      ...groups,
       ...operations,
     ])
     const keys = [settings, lists, ...this.#rows.keys(), ...this.#records.keys(), ...this.#indexes.keys()]
@@ -190,15 +194,13 @@ export class Batch {
 
   /** The rows as the script found them, with its other replies. */
   replayOf(reply: Reply): Replay {
-    const rows = [...this.#rows.keys()].map((key, at) => ({ key, book: this.#rowBooks[at]! }))
-    return new Replay(reply as unknown as BatchReply, rows, this.books, this.keys.layout, this.#instant)
+    return new Replay(reply as unknown as BatchReply, [...this.#rows.values()], this.#basis)
   }
 
   /** @returns the server's time */
   answer(reply: Reply): number {
     const replay = this.replayOf(reply)
-    const { operations } = this
-    for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, i)
+    for (const [place, operation] of this.operations.entries()) operation.answer(replay, place)
     return replay.now
   }
 
@@ -206,19 +208,28 @@ export class Batch {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #pushGroup({ at }: TakeGroup): void {
-    this.#groupsAt.push(this.#numbers.push(at) - 1)
+  #newRun(group: TakeGroup): Run {
+    const numbers = this.#numbers
+    numbers.push(RUN)
+    this.#pushGroup(group)
+    const run = { group, at: numbers.push(0) - 1, count: 0, costs: [] }
+    for (let u = 0; u < this.#units; u++) numbers.push(0)
+    this.#run = run
+    return run
   }
 
-  #pushTake({ subject }: TakeBasis, { layers, order, shared }: TakeGroup, costs: readonly number[]): number[] {
+  #pushGroup(group: TakeGroup): void {
+    this.#groupsAt.push({ at: this.#numbers.push(0) - 1, group })
+  }
+
+  #pushTake({ subject }: TakeBasis, { own, shared }: TakeGroup, costs: readonly number[]): Row[] {
     const numbers = this.#numbers
     for (let u = 0; u < this.#units; u++) numbers.push(costs[u] ?? 0)
-    const rows: number[] = new Array(order.length).fill(0)
-    for (let r = 0; r < order.length; r++) {
-      const slot = order[r]!
-      const place = r < shared.length ? shared[r]! : this.row(layers[slot]!, subject)
-      if (r >= shared.length) numbers.push(place)
-      rows[slot] = place - 1
+    const rows = shared.slice()
+    for (const layer of own) {
+      const row = this.row(layer, subject)
+      numbers.push(row.place)
+      rows.push(row)
     }
     return rows
   }
@@ -233,19 +244,18 @@ export class Batch {
         group.periods === periods,
     )
     if (known !== undefined) return known
-    const layers = usedLayers(this.keys.layout, request)
-    const order = this.keys.layersOf(request).map((layer) => layers.indexOf(layer))
-    const shared = order.flatMap((slot) => {
-      return this.keys.schema.layers[layers[slot]!]!.shared ? [this.row(layers[slot]!, subject)] : []
-    })
+    const layers = this.keys.layersOf(request)
+    const own = layers.filter((layer) => !this.keys.isShared(layer))
+    const shared = layers.slice(0, layers.length - own.length).map((layer) => this.row(layer, subject))
+    const tariffs = layers.map((layer) => this.#tariffOf(request, layer))
     const at = this.#groupNumbers.length
     const numbers: number[] = []
     numbers[IS_STALE] = 0
     numbers[REVISION] = settingsRevision === undefined ? 0 : this.text(settingsRevision)
     numbers[SHARED] = shared.length
-    numbers[OWN] = order.length - shared.length
-    this.#groupNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, layers[slot]!)), ...shared)
-    const group = { quotas, set, settingsRevision, periods, at, layers, order, shared }
+    numbers[OWN] = own.length
+    this.#groupNumbers.push(...numbers, ...tariffs, ...shared.map(({ place }) => place))
+    const group = { quotas, set, settingsRevision, periods, at, tariffs, shared, own }
     this.#groups.push(group)
     return group
   }
@@ -253,20 +263,20 @@ export class Batch {
   /** Limits and periods that rows have in common are sent once. */
   #tariffOf({ set, quotas, periods }: TakeBasis, layer: number): number {
     const { layout } = this.keys
-    const { cells, size, first } = layout.rows[layer]!
-    const counted = layout.counted[set]![layer]!
+    const { cells, size, first } = layout.rowAt(layer)
+    const counted = layout.countedIn(set, layer)
     const numbers = [
-      this.#listAt(this.books.of(layer)),
+      this.#listAt(this.books.of(layer).book),
       ...cells.map(({ unit }, c) => (counted.includes(first + c) ? unit + 1 : 0)),
       ...quotas.limits.slice(first, first + size),
     ]
-    for (let c = 0; c < size; c++) {
-      const isCalendar = cells[c]!.kind === 'calendar'
+    for (const [c, { kind }] of cells.entries()) {
+      const isCalendar = kind === 'calendar'
       const from = layout.periodsAt(first + c)
       for (let i = 0; i < PERIOD_NUMBERS; i++) {
         numbers[1 + (i + 2) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
       }
-      if (cells[c]!.kind === 'bucket') numbers[1 + 3 * size + c] = quotas.rates?.[first + c] ?? 0
+      if (kind === 'bucket') numbers[1 + 3 * size + c] = quotas.rates?.[first + c] ?? 0
     }
     const name = numbers.join()
     const known = this.#tariffs.get(name)
@@ -291,14 +301,16 @@ export class Batch {
     return at
   }
 
-  #rowAt(key: string, layer: number | undefined): number {
-    const place = this.#placeOf(this.#rows, key)
-    if (place > this.#rowBooks.length) {
-      const book = this.books.of(layer)
-      this.#rowBooks.push(book)
-      this.#listAt(book)
-    }
-    return place
+  #rowAt(key: string, layer: number): Row {
+    const known = this.#rows.get(key)
+    if (known !== undefined) return known
+    const { book, first } = this.books.of(layer)
+    const row = { key, place: this.#rows.size + 1, start: this.#cellNumbers, book, layer, first }
+    this.#cellNumbers += 2 * book.layout.size
+    this.#rows.set(key, row)
+    this.#keyCharacters += key.length
+    this.#listAt(book)
+    return row
   }
 
   #placeOf(places: Map<string, number>, key: string): number {

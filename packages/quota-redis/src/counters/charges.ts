@@ -4,8 +4,10 @@ import {
   grownCharge,
   keyName,
   NOT_OPEN,
+  nth,
   ownerOf,
   SLOTS,
+  startIn,
   usedLayers,
 } from '@scoregw/quota/internal'
 import type { SubjectKeys, TakeRequest, WindowStates } from '@scoregw/quota/store'
@@ -22,13 +24,13 @@ type Charged = { readonly charges: readonly Charge[] }
 
 /** The charges of a take, read from the states in its reply. */
 export function chargesOf(take: TakeBasis, states: WindowStates, costs: readonly number[], keys: Keys): Charge[] {
-  const { cells, counted } = keys.layout
-  return usedLayers(keys.layout, take).flatMap((layer) => {
+  const { layout } = keys
+  return usedLayers(layout, take).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, take.subject))
-    return counted[take.set]![layer]!.flatMap((at): Charge[] => {
-      const { identity, unit } = cells[at]!
+    return layout.countedIn(take.set, layer).flatMap((at): Charge[] => {
+      const { identity, unit } = layout.cellAt(at)
       const amount = costs[unit] ?? 0
-      return amount > 0 ? [[row, identity, states[2 * at]!, amount]] : []
+      return amount > 0 ? [[row, identity, startIn(states, 2 * at), amount]] : []
     })
   })
 }
@@ -101,7 +103,7 @@ export function fromRows(byRows: ChargesByRow): Charge[] {
   for (let r = 0; r < rows.length; r += 2) {
     const cells = rows[r + 1] as readonly number[]
     for (let i = 0; i < cells.length; i += 3)
-      charges.push([rows[r] as string, identities[cells[i]!]!, cells[i + 1]!, cells[i + 2]!])
+      charges.push([rows[r] as string, nth(identities, nth(cells, i)), nth(cells, i + 1), nth(cells, i + 2)])
   }
   return charges
 }

@@ -21,16 +21,9 @@ import { ListBooks } from './lists.ts'
 import { LoneCalls } from './lone-calls.ts'
 import { AGAIN, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
-import {
-  encodeReadable,
-  encodeRefunds,
-  type PlacedRefund,
-  placedIn,
-  refundsOfStates,
-  replayRefunds,
-  rowsOf,
-} from './refunds.ts'
-import { Replay } from './replay.ts'
+import { encodeReadable, encodeRefunds, placedIn, refundsOfStates, replayRefunds, rowsOf } from './refunds.ts'
+import { type CallBasis, Replay } from './replay.ts'
+import type { PlacedRefund, Row } from './rows.ts'
 import { TakesUnderIds } from './takes-under-ids.ts'
 
 export interface CountersDeps {
@@ -42,21 +35,29 @@ export interface CountersDeps {
   readonly testClock: Clock | undefined
 }
 
+/** What {@link Counters} consist of. */
+interface CounterParts {
+  readonly keys: Keys
+  readonly caller: Calls<Operation>
+  readonly changes: RecordChanges
+  readonly holds: Holds
+}
+
 /** Opens the counters of one policy. Expired holds are refunded once `holds.sweeper` is started. */
 export function openCounters(deps: CountersDeps): Counters {
   const { connection, prefix, schema, deadlineMs, testClock } = deps
   const keys = new Keys(prefix, schema)
   const books = new ListBooks(keys.layout)
-  const instant = new Instant(keys.layout)
+  const basis: CallBasis = { keys, books, instant: new Instant(keys.layout) }
   const parts: GatheredDeps = {
-    newBatch: () => new Batch(keys, books, instant, testClock?.now()),
+    newBatch: () => new Batch(basis, testClock?.now()),
     loneCalls: new LoneCalls(keys, books, () => testClock?.now()),
-    replay: (reply, rows) => new Replay(reply, rows, books, keys.layout, instant),
+    replay: (reply, rows) => new Replay(reply, rows, basis),
   }
   const caller = new Calls<Operation>({ connection, deadlineMs, newBatch: () => new Gathered(parts) })
   const changes = new RecordChanges(keys, books, caller)
   const holds = new Holds({ keys, changes, calls: caller, indexes: new HoldIndexes(deps) })
-  return new Counters(keys, caller, changes, holds)
+  return new Counters({ keys, caller, changes, holds })
 }
 
 /**
@@ -69,12 +70,12 @@ export class Counters {
   readonly underIds: TakesUnderIds
   readonly #caller: Calls<Operation>
 
-  constructor(keys: Keys, caller: Calls<Operation>, changes: RecordChanges, holds: Holds) {
-    this.keys = keys
-    this.changes = changes
-    this.holds = holds
-    this.underIds = new TakesUnderIds(keys, caller, changes, holds)
-    this.#caller = caller
+  constructor(parts: CounterParts) {
+    this.keys = parts.keys
+    this.changes = parts.changes
+    this.holds = parts.holds
+    this.underIds = new TakesUnderIds(parts)
+    this.#caller = parts.caller
   }
 
   /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */
@@ -90,7 +91,7 @@ export class Counters {
       repeatable: false,
       encode: (batch) => batch.onlyTake(request),
       alone: (calls, until) => calls.take(request, until),
-      read: (replay, status, rows) => takeReply(replay, status, rows, request),
+      read: (replay, answer) => takeReply(replay, answer, request),
       late: (reply) => {
         if (reply.outcome === 'admitted') this.#refundLate(request, reply)
       },
@@ -98,22 +99,19 @@ export class Counters {
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    const { subject, set, periods } = request
+    const { subject } = request
     const layers = usedLayers(this.keys.layout, request)
     return called<ReadReply>(this.#caller, {
       repeatable: true,
       encode: (batch) => {
         const rows = layers.map((layer) => batch.row(layer, subject))
-        let places: readonly number[] = []
-        batch.steps(() => {
-          places = encodeReadable(batch, rows)
-        })
-        return places
+        batch.steps(() => encodeReadable(batch, rows))
+        return rows
       },
       alone: (calls) => calls.read(request),
-      read: (replay, _, rows) => {
+      read: (replay, { rows }) => {
         const { now } = replay
-        const states = replay.view(rows, { set, layers, periods })
+        const states = replay.view(rows, request)
         return states === undefined ? { now, states: [], isStale: true } : { now, states }
       },
     })
@@ -128,25 +126,24 @@ export class Counters {
 
   reset(request: ResetRequest): Promise<void> {
     const layers = usedLayers(this.keys.layout, request)
-    let rows: readonly number[] = []
     let refunds: readonly PlacedRefund[] = []
-    // Which of the rows, in order, cannot be read.
+    // The layers whose rows cannot be read.
     const damaged = new Set<number>()
     return called<void>(this.#caller, {
       repeatable: false,
       encode: (batch) => {
-        rows = layers.map((layer) => batch.row(layer, request.subject))
-        refunds = rows.flatMap((row, at) => closings(row, layers[at]!, request.limits, this.keys.layout))
+        const rows = layers.map((layer) => batch.row(layer, request.subject))
+        refunds = rows.flatMap((row) => closings(row, request.limits, this.keys.layout))
         batch.steps(() => {
-          for (const [i, row] of rows.entries())
-            batch.step(damaged.has(i) ? 'repair' : 'readable', row, batch.listOf(row))
+          for (const row of rows)
+            batch.step(damaged.has(row.layer) ? 'repair' : 'readable', row.place, batch.listOf(row))
           encodeRefunds(batch, refunds)
         })
-        return rows.map((row) => row - 1)
+        return rows
       },
-      read: (replay, status) => {
+      read: (replay, { status, rows }) => {
         if (status === 'done') return replayRefunds(replay, refunds)
-        for (const [i, row] of rows.entries()) if (replay.isDamaged(row - 1)) damaged.add(i)
+        for (const row of rows) if (replay.isDamaged(row)) damaged.add(row.layer)
         return AGAIN
       },
     })
@@ -169,14 +166,14 @@ export class Counters {
         repeatable: false,
         encode: (batch) => {
           refunds = placedIn(batch, all)
-          let rows: readonly number[] = []
+          const rows = rowsOf(refunds)
           batch.steps(() => {
-            rows = encodeReadable(batch, rowsOf(refunds))
+            encodeReadable(batch, rows)
             encodeRefunds(batch, refunds)
           })
           return rows
         },
-        read: (replay, status) => {
+        read: (replay, { status }) => {
           if (status === 'done') replayRefunds(replay, refunds)
         },
       },
@@ -186,8 +183,8 @@ export class Counters {
 }
 
 /** Closes these limits' windows of a row. Slots are released by their holds. */
-function closings(row: number, layer: number, limits: readonly number[], { rows }: Layout): PlacedRefund[] {
-  const { first, width } = rows[layer]!
+function closings(row: Row, limits: readonly number[], layout: Layout): PlacedRefund[] {
+  const { first, width } = layout.rowAt(row.layer)
   return limits.flatMap((at) => {
     const isHere = at >= first && at < first + width
     const cell = at - first + 1

@@ -2,14 +2,15 @@ import type { AnyBatch, BatchCall } from '../calls/delivery.ts'
 import type { Reply } from '../connection/connection.ts'
 import type { Batch, Operation } from './batch.ts'
 import type { LoneCall, LoneCalls } from './lone-calls.ts'
-import type { BatchReply, Replay, ReplayedRow } from './replay.ts'
+import type { BatchReply, Replay } from './replay.ts'
+import type { Row } from './rows.ts'
 import { BATCH_SCRIPT } from './script.ts'
 
 /** What {@link Gathered} needs. */
 export interface GatheredDeps {
   readonly newBatch: () => Batch
   readonly loneCalls: LoneCalls
-  readonly replay: (reply: BatchReply, rows: readonly ReplayedRow[]) => Replay
+  readonly replay: (reply: BatchReply, rows: readonly Row[]) => Replay
 }
 
 /** The operations of a tick. One without others may go to a script of its own; all else is a batch. */
@@ -18,7 +19,7 @@ export class Gathered implements AnyBatch<Operation> {
   readonly #deps: GatheredDeps
   #batch: Batch | undefined
   /** The call in flight, if it is an operation's own. */
-  #lone: LoneCall | undefined
+  #lone: { readonly operation: Operation; readonly call: LoneCall } | undefined
 
   constructor(deps: GatheredDeps) {
     this.#deps = deps
@@ -35,19 +36,19 @@ export class Gathered implements AnyBatch<Operation> {
   }
 
   call(until: number): BatchCall {
-    this.#lone = this.#batch === undefined ? this.operations[0]!.alone(this.#deps.loneCalls, until) : undefined
-    return this.#lone ?? { script: BATCH_SCRIPT, args: this.#encoded().args(until) }
+    const [operation] = this.operations
+    const call = this.#batch === undefined ? operation?.alone(this.#deps.loneCalls, until) : undefined
+    this.#lone = operation && call && { operation, call }
+    return call ?? { script: BATCH_SCRIPT, args: this.#encoded().args(until) }
   }
 
   answer(reply: Reply): number | undefined {
-    const lone = this.#lone
-    if (lone === undefined) {
-      return this.#encoded().answer(reply)
-    }
+    if (this.#lone === undefined) return this.#encoded().answer(reply)
+    const { operation, call } = this.#lone
     const text = reply as Buffer
-    const replay = text.length > 0 ? this.#deps.replay(text, lone.rows) : undefined
-    if (replay !== undefined && (!lone.isRead || replay.isReadable)) {
-      this.operations[0]!.answerAlone(replay, lone.places)
+    const replay = text.length > 0 ? this.#deps.replay(text, call.rows) : undefined
+    if (replay !== undefined && (!call.isRead || replay.isReadable)) {
+      operation.answerAlone(replay, call.rows)
       return replay.now
     }
     // Not carried out: the batch's script has to.

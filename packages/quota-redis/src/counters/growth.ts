@@ -1,7 +1,7 @@
 import { grownCosts, holdOutcome, named } from '@scoregw/quota/internal'
 import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
 import { newMark, withGrowth } from './record.ts'
-import { type Changed, type Decide, type Decided, type HeldRecord, seenAt } from './record-changes.ts'
+import { type Changed, type Decide, type Decided, isOpenHold, seenAt } from './record-changes.ts'
 
 /** The outcome of a growth, if it is applied. */
 type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
@@ -15,8 +15,8 @@ export function growthOf(request: GrowRequest, units: readonly string[]): Decide
   return (stored, at): Decided<GrowthResult> => {
     const { record, ended } = seenAt(stored, at)
     const outcome = holdOutcome(record, id)
-    if (outcome !== 'held') return { result: { outcome }, change: ended }
-    const { hold } = record as HeldRecord
+    if (outcome !== 'held' || !isOpenHold(record)) return { result: { outcome }, change: ended }
+    const { hold } = record
     const { endsAt } = hold
     // An earlier attempt, whose reply was lost, has applied it.
     if (hold.growths.includes(mark)) return { result: { outcome, endsAt } }
@@ -25,12 +25,12 @@ export function growthOf(request: GrowRequest, units: readonly string[]): Decide
     if (all === undefined) {
       // Nothing is charged. The states are read in the same step that finds the hold open.
       const nothing = { mode: 'charge', take, costs: units.map(() => 0) } as const
-      const change = { ...within, after: { ...record!, mark: newMark() }, more: nothing }
+      const change = { ...within, after: { ...record, mark: newMark() }, more: nothing }
       return { result: { outcome: 'refused' }, change }
     }
     const grown = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
     const more = { mode: 'take', take, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
-    const change = { ...within, after: { ...record!, mark: newMark(), hold: grown }, more }
+    const change = { ...within, after: { ...record, mark: newMark(), hold: grown }, more }
     return { result: { outcome, endsAt, isCharged: true }, change }
   }
 }

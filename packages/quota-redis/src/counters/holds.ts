@@ -28,7 +28,7 @@ import type { Operation } from './batch.ts'
 import { chargedIn } from './charges.ts'
 import { growthOf, growthReply } from './growth.ts'
 import { type IdRecord, newMark } from './record.ts'
-import { type Decided, type HeldRecord, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
+import { type Decided, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
 
 /** The most holds that a list contains. By default a subject can have far fewer. */
 const MOST_LISTED = 10_000
@@ -62,10 +62,10 @@ export class Holds implements AsyncHolds {
     const { now, result } = await this.#changes.change<Omit<HoldReply, 'now'>>(this.#placeOf(ref), (stored, at) => {
       const { record, ended } = seenAt(stored, at)
       const outcome = holdOutcome(record, ref.id)
-      if (outcome !== 'held') return { result: { outcome, states: [] }, change: ended }
-      const { hold } = record as HeldRecord
+      if (outcome !== 'held' || !isOpenHold(record)) return { result: { outcome, states: [] }, change: ended }
+      const { hold } = record
       const endsAt = extendedEnd(hold, ttlMs, at)
-      const after = { ...record!, mark: newMark(), hold: { ...hold, endsAt } }
+      const after = { ...record, mark: newMark(), hold: { ...hold, endsAt } }
       const change = { after, keepMs: hold.keepMs, until: hold.endsAt }
       return { result: { outcome, endsAt, states: [] }, change, needsNow: true }
     })
@@ -104,8 +104,9 @@ export class Holds implements AsyncHolds {
     const holds = await Promise.all(
       names.map(async (name): Promise<HoldRecord | undefined> => {
         const id = this.#keys.readRecord(name)?.id
-        if (id === undefined) return undefined
-        const { record, now } = await this.#changes.find(this.#keys.placeNamed(name)!)
+        const place = this.#keys.placeNamed(name)
+        if (id === undefined || place === undefined) return undefined
+        const { record, now } = await this.#changes.find(place)
         if (!isOpenHold(record) || record.hold.endsAt <= now) return undefined
         const { nonce, fingerprint, hold } = record
         const { costs, takenAt, endsAt } = hold
@@ -160,19 +161,20 @@ export class Holds implements AsyncHolds {
       }
       return { result, change: { after, keepMs: ttlMs } }
     }
-    const { hold } = record as HeldRecord
+    if (record?.hold === undefined) throw new TypeError('a settlement without a hold')
+    const { hold } = record
     const settled = { mark: newMark(), hold: { ...hold, charges: [] } }
     const within =
       ended === undefined
-        ? { until: record!.state === 'reserved' ? hold.endsAt : undefined }
+        ? { until: record.state === 'reserved' ? hold.endsAt : undefined }
         : { from: ended.from, expired: ended.expired }
     const base = { keepMs: hold.keepMs, ...within }
     if (plan.does === 'cancel') {
-      return { result, change: { ...base, after: { ...record!, ...settled, state: 'cancelled' } } }
+      return { result, change: { ...base, after: { ...record, ...settled, state: 'cancelled' } } }
     }
     const isFit = overrun === 'fit' && plan.isMore
     const answer = isFit ? undefined : answerToKeep(commitAnswer(plan, plan.excess), hold, units)
-    const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
+    const after = { ...record, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
     // A hold that expired before any sweep is refunded in full: the commit pays for itself.
     const mostBack = ended === undefined ? plan.mostBack : undefined
     const take = { subject, set, quotas, periods, settingsRevision: undefined }

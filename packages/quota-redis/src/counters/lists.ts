@@ -1,4 +1,4 @@
-import { cellOfIdentity, hash32, inRowOrder, type Layout, RowLayout } from '@scoregw/quota/internal'
+import { cellOfIdentity, hash32, inRowOrder, type Layout, nth, RowLayout } from '@scoregw/quota/internal'
 import { KINDS } from './numbers.ts'
 
 /** The version of a row's format, its first byte. */
@@ -24,22 +24,33 @@ function rowHead(list: string): Buffer {
   return bytes
 }
 
+/** A layer's rows. */
+export interface LayerBook {
+  readonly book: ListBook
+  /** The position of the layer's first limit. */
+  readonly first: number
+}
+
 /** The lists of limits of a policy's layers. Layers with the same limits have the same one. */
 export class ListBooks {
-  /** For rows of layers that the policy lacks. */
-  readonly none: ListBook = new ListBook(new RowLayout([]))
   readonly all: readonly ListBook[]
-  readonly #byLayer: readonly ListBook[]
+  /** For rows of layers that the policy lacks. */
+  readonly #none: LayerBook = { book: new ListBook(new RowLayout([])), first: 0 }
+  readonly #byLayer: readonly LayerBook[]
 
   constructor({ rows }: Layout) {
-    const byList = new Map(rows.map((row) => [row.list, new ListBook(row)]))
-    this.#byLayer = rows.map(({ list }) => byList.get(list)!)
-    this.all = [...byList.values(), this.none]
+    const byList = new Map<string, ListBook>()
+    this.#byLayer = rows.map((row) => {
+      const book = byList.get(row.list) ?? new ListBook(row)
+      byList.set(row.list, book)
+      return { book, first: row.first }
+    })
+    this.all = [...byList.values(), this.#none.book]
   }
 
-  /** @param layer `undefined`: one that the policy lacks */
-  of(layer: number | undefined): ListBook {
-    return layer === undefined ? this.none : this.#byLayer[layer]!
+  /** @param layer -1: one that the policy lacks */
+  of(layer: number): LayerBook {
+    return this.#byLayer[layer] ?? this.#none
   }
 
   /** The identities of a list, by the first bytes of its rows; `undefined` for an unknown list. */
@@ -84,7 +95,7 @@ export class ListBook {
   /** The identities of a list, by the first bytes of its rows; `undefined` for an unknown list. */
   limitsOf(head: number): readonly string[] | undefined {
     if (head === headOf(this.layout.list)) return this.layout.identities
-    return this.lists.get(head)?.cells.map((cell) => this.identities[cell - 1]!)
+    return this.lists.get(head)?.cells.map((cell) => nth(this.identities, cell - 1))
   }
 
   /** @param hash the field under which the list was found. If it isn't the list's hash, no row can use the list */

@@ -1,13 +1,13 @@
-import { usedLayers } from '@scoregw/quota/internal'
-import type { ReadRequest, TakeRequest } from '@scoregw/quota/store'
+import { nth, usedLayers } from '@scoregw/quota/internal'
+import type { ReadRequest, SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 import type { Word } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
 import type { Refund } from './charges.ts'
-import { headOf, type ListBook, type ListBooks } from './lists.ts'
+import { headOf, type ListBooks } from './lists.ts'
 import { MARK_BYTES } from './record.ts'
-import type { ReplayedRow } from './replay.ts'
 import { AMOUNT_BYTES, COUNT_BYTES, writeAmount } from './row-bytes.ts'
+import type { Row } from './rows.ts'
 import { READ_SCRIPT, SETTLE_SCRIPT, TAKE_SCRIPT } from './script.ts'
 
 /** A call of a script that carries out one operation. */
@@ -16,9 +16,7 @@ export interface LoneCall {
   /** Number of keys, keys and arguments. */
   readonly args: readonly Word[]
   /** One per layer of the request, in the order of the reply. */
-  readonly rows: readonly ReplayedRow[]
-  /** The index of each layer's row. */
-  readonly places: readonly number[]
+  readonly rows: readonly Row[]
   /** Whether it only reads. Its script leaves it to the process to check the cells. */
   readonly isRead: boolean
 }
@@ -27,6 +25,8 @@ export interface LoneCall {
 export interface LoneRecord {
   readonly place: RecordPlace
   readonly text: string
+  /** How long it is kept unless it belongs to a hold, in milliseconds. */
+  readonly ttlMs: number
 }
 
 /** The end of a reservation, as `lua/settle.lua` carries it out. */
@@ -65,9 +65,6 @@ type CellPlace = readonly [position: number, unit: number, at: number]
 interface Plan {
   /** Layers, shared ones first, as in a batch. */
   readonly order: readonly number[]
-  /** The index in {@link order} of each layer of the request. */
-  readonly places: readonly number[]
-  readonly books: readonly ListBook[]
   /** The first argument, without the numbers of a call. */
   readonly input: Buffer
   /** Where the cost of each limit that counts is in it, followed by the limit. */
@@ -104,7 +101,7 @@ export class LoneCalls {
     const isFree = costs.every((cost) => cost === 0)
     const plan = takesSlot || isFree ? undefined : this.#planOf(request)
     if (plan === undefined) return undefined
-    const rows = plan.order.map((layer, at) => ({ key: this.#keys.row(layer, subject), book: plan.books[at]! }))
+    const rows = this.#rows(plan.order, subject)
     const keys = [...rows.map(({ key }) => key), this.#keys.lists]
     const input = this.#inputOf(plan, request, record)
     input.writeDoubleLE(until, UNTIL)
@@ -122,15 +119,11 @@ export class LoneCalls {
       }
     }
     const args = [String(keys.length), ...keys, ...words]
-    return { script: TAKE_SCRIPT, args, rows, places: plan.places, isRead: false }
+    return { script: TAKE_SCRIPT, args, rows, isRead: false }
   }
 
   read(request: ReadRequest): LoneCall {
-    const layers = usedLayers(this.#keys.layout, request)
-    const rows = layers.map((layer) => ({
-      key: this.#keys.row(layer, request.subject),
-      book: this.#books.of(layer),
-    }))
+    const rows = this.#rows(usedLayers(this.#keys.layout, request), request.subject)
     const expected = rows.map(({ book }) => book.sizeAndHead)
     const args = [
       String(rows.length),
@@ -138,7 +131,7 @@ export class LoneCalls {
       String(this.#testNow() ?? -1),
       Buffer.concat(expected),
     ]
-    return { script: READ_SCRIPT, args, rows, places: [...rows.keys()], isRead: true }
+    return { script: READ_SCRIPT, args, rows, isRead: true }
   }
 
   /** @returns `undefined` if `lua/settle.lua` cannot carry it out: it refunds limits that the policy lacks */
@@ -147,11 +140,11 @@ export class LoneCalls {
     const bytes = [0, names.length]
     const { until: applies, keepMs, isOpenHold } = settlement
     const numbers = [this.#testNow() ?? -1, until, applies, keepMs]
-    const rows: ReplayedRow[] = []
+    const rows: Row[] = []
     for (const name of names) {
       const layer = this.#keys.layerOf(name)
-      if (layer === undefined) return undefined
-      const { size, list, identities } = this.#keys.layout.rows[layer]!
+      if (layer === -1) return undefined
+      const { size, list, identities } = this.#keys.layout.rowAt(layer)
       const ofRow = refunds.filter(({ row }) => row === name)
       bytes.push(size, ofRow.length)
       numbers.push(headOf(list))
@@ -161,7 +154,7 @@ export class LoneCalls {
         bytes.push(cell, closes ? 1 : 0)
         numbers.push(startedAt, amount)
       }
-      rows.push({ key: this.#keys.named(name), book: this.#books.of(layer) })
+      rows.push(this.#row(this.#keys.named(name), layer, rows.at(-1)))
     }
     bytes[0] = bytes.length
     if (bytes.some((byte) => byte > MOST_BYTES)) return undefined
@@ -171,17 +164,30 @@ export class LoneCalls {
     const texts = [Buffer.from(settlement.mark, 'latin1'), settlement.text]
     if (isOpenHold) texts.push(this.#keys.nameOf(place.key))
     const args = [String(keys.length), ...keys, input, ...texts]
-    return { script: SETTLE_SCRIPT, args, rows, places: [...rows.keys()], isRead: false }
+    return { script: SETTLE_SCRIPT, args, rows, isRead: false }
+  }
+
+  #rows(layers: readonly number[], subject: SubjectKeys): readonly Row[] {
+    const rows: Row[] = []
+    for (const layer of layers) rows.push(this.#row(this.#keys.row(layer, subject), layer, rows.at(-1)))
+    return rows
+  }
+
+  #row(key: string, layer: number, before: Row | undefined): Row {
+    const { book, first } = this.#books.of(layer)
+    const place = before === undefined ? 1 : before.place + 1
+    const start = before === undefined ? 0 : before.start + 2 * before.book.layout.size
+    return { key, place, start, book, layer, first }
   }
 
   #inputOf(plan: Plan, request: TakeRequest, record: LoneRecord | undefined): Buffer {
-    const { settingsRevision, costs, quotas, periods, id, hold } = request
+    const { settingsRevision, costs, quotas, periods, hold } = request
     const ofPlan = plan.input.length
     const input = Buffer.concat([plan.input], ofPlan + (record === undefined ? 0 : OF_ID))
     input.writeDoubleLE(this.#testNow() ?? -1, NOW)
     for (const [position, unit, at] of plan.limits) {
       input.writeDoubleLE(costs[unit] ?? 0, at)
-      input.writeDoubleLE(Math.min(quotas.limits[position]!, Number.MAX_SAFE_INTEGER), at + 8)
+      input.writeDoubleLE(Math.min(nth(quotas.limits, position), Number.MAX_SAFE_INTEGER), at + 8)
     }
     for (const [position, , at] of plan.calendars) {
       const period = this.#keys.layout.periodsAt(position)
@@ -191,7 +197,7 @@ export class LoneCalls {
     input[HAS] = settingsRevision === undefined ? 0 : REVISION
     if (record === undefined) return input
     input[HAS] += hold === undefined ? ID : HOLD
-    input.writeDoubleLE(hold?.ttlMs ?? id!.ttlMs, ofPlan)
+    input.writeDoubleLE(hold?.ttlMs ?? record.ttlMs, ofPlan)
     input.writeDoubleLE(hold?.maxHolds ?? 0, ofPlan + 8)
     input.write(record.text.slice(0, MARK_BYTES), ofPlan + 16)
     return input
@@ -211,13 +217,11 @@ export class LoneCalls {
 
   #newPlan(request: TakeRequest): Plan | undefined {
     const { layout } = this.#keys
-    const counted = (layer: number): readonly number[] => layout.counted[request.set]![layer]!
-    const layers = usedLayers(layout, request)
+    const counted = (layer: number): readonly number[] => layout.countedIn(request.set, layer)
     const order = this.#keys.layersOf(request)
-    if (order.flatMap(counted).some((at) => layout.cells[at]!.kind === 'bucket')) return undefined
-    const books = order.map((layer) => this.#books.of(layer))
-    const lists = [...new Set(books)]
-    const sizes = order.map((layer) => layout.rows[layer]!.size)
+    if (order.flatMap(counted).some((at) => layout.cellAt(at).kind === 'bucket')) return undefined
+    const lists = [...new Set(order.map((layer) => this.#books.of(layer).book))]
+    const sizes = order.map((layer) => layout.rowAt(layer).size)
     const tooMany = order.length > MOST_BYTES || sizes.some((size) => size > MOST_CELLS)
     if (tooMany || order.length === 0 || lists.some(({ listText }) => listText.length > MOST_TEXT)) return undefined
     const cells = sizes.reduce((sum, size) => sum + size, 0)
@@ -227,10 +231,10 @@ export class LoneCalls {
     const [limits, calendars, charged]: [CellPlace[], CellPlace[], CellPlace[]] = [[], [], []]
     let chargesAt = COUNT_BYTES
     for (const layer of order) {
-      const { size, first, list } = layout.rows[layer]!
+      const { size, first, list } = layout.rowAt(layer)
       bytes.push(...double(headOf(list)), size, counted(layer).length, ...Buffer.from(`${rowFormat(size)}\0`))
       for (const at of counted(layer)) {
-        const { unit, lengthMs, kind } = layout.cells[at]!
+        const { unit, lengthMs, kind } = layout.cellAt(at)
         const isCalendar = kind === 'calendar'
         // Cells follow the head.
         bytes.push(at - first + 2 + (isCalendar ? CALENDAR : 0))
@@ -244,8 +248,7 @@ export class LoneCalls {
       chargesAt += AMOUNT_BYTES * size
     }
     for (const { listText } of lists) bytes.push(listText.length & 255, listText.length >> 8, ...listText)
-    const ofLayers = layers.map((layer) => order.indexOf(layer))
-    return { order, books, places: ofLayers, input: Buffer.from(bytes), limits, calendars, charges, charged }
+    return { order, input: Buffer.from(bytes), limits, calendars, charges, charged }
   }
 }
 

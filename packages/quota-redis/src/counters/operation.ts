@@ -3,6 +3,7 @@ import type { Batch, Operation } from './batch.ts'
 import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import type { Status } from './numbers.ts'
 import type { Replay } from './replay.ts'
+import type { Row } from './rows.ts'
 
 /** Sends operations to the server. */
 export interface Caller {
@@ -17,25 +18,26 @@ export interface Caller {
 /** One kind of operation: how it is written, and how its answer is read. */
 export interface OperationForm<T> {
   readonly repeatable: boolean
-  /** Writes it. @returns the indexes of its rows in the replay */
-  readonly encode: (batch: Batch) => readonly number[]
+  /** Writes it. @returns its rows */
+  readonly encode: (batch: Batch) => readonly Row[]
   /** Writes it as a call of its own, if it may have one. */
   readonly alone?: ((calls: LoneCalls, until: number) => LoneCall | undefined) | undefined
   /**
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
-   *
-   * @param found the record that was found, for status `other_record`; the list, for a step `list`
    */
-  readonly read: (
-    replay: Replay,
-    status: Status,
-    rows: readonly number[],
-    found: Buffer | undefined,
-  ) => T | typeof AGAIN
+  readonly read: (replay: Replay, answer: Answered) => T | typeof AGAIN
   /** Whether it contains a step `list`. */
   readonly hasList?: boolean | undefined
   /** Receives the value if it arrives after the caller's deadline. */
   readonly late?: ((value: T) => void) | undefined
+}
+
+/** The answer to an operation. */
+export interface Answered {
+  readonly status: Status
+  readonly rows: readonly Row[]
+  /** The record that was found, for status `other_record`; the list, for a step `list`. */
+  readonly found: Buffer | undefined
 }
 
 export const AGAIN: unique symbol = Symbol('again')
@@ -43,27 +45,31 @@ export const AGAIN: unique symbol = Symbol('again')
 /** Carries out an operation. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
 export function called<T>(caller: Caller, form: OperationForm<T>, anyway = false): Promise<T> {
   return new Promise((resolve, reject) => {
-    const operation = new Call(caller, form, resolve, reject)
+    const operation = new Call(caller, form, { resolve, reject })
     if (anyway) caller.callAnyway(operation)
     else caller.call(operation)
   })
+}
+
+/** The ends of a promise. */
+interface Ends<T> {
+  readonly resolve: (value: T) => void
+  readonly reject: (error: unknown) => void
 }
 
 class Call<T> implements Operation {
   readonly repeatable: boolean
   readonly #caller: Caller
   readonly #form: OperationForm<T>
-  readonly #resolve: (value: T) => void
-  readonly #reject: (error: unknown) => void
-  #rows: readonly number[] = []
+  readonly #ends: Ends<T>
+  #rows: readonly Row[] = []
   #isFailed = false
 
-  constructor(caller: Caller, form: OperationForm<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+  constructor(caller: Caller, form: OperationForm<T>, ends: Ends<T>) {
     this.repeatable = form.repeatable
     this.#caller = caller
     this.#form = form
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#ends = ends
   }
 
   encode(batch: Batch): void {
@@ -74,7 +80,7 @@ class Call<T> implements Operation {
     return this.#form.alone?.(calls, until)
   }
 
-  answerAlone(replay: Replay, rows: readonly number[]): void {
+  answerAlone(replay: Replay, rows: readonly Row[]): void {
     this.#rows = rows
     this.answer(replay, 0)
   }
@@ -88,11 +94,11 @@ class Call<T> implements Operation {
         return
       }
       const found = status === 'other_record' || this.#form.hasList ? replay.found() : undefined
-      const value = this.#form.read(replay, status, this.#rows, found)
+      const value = this.#form.read(replay, { status, rows: this.#rows, found })
       if (value === AGAIN) this.#caller.again(this)
       else if (status === 'unreadable') this.fail(replay.damage(this.#rows))
       else if (this.#isFailed) this.#form.late?.(value)
-      else this.#resolve(value)
+      else this.#ends.resolve(value)
     } catch (error) {
       this.fail(error)
     }
@@ -100,22 +106,20 @@ class Call<T> implements Operation {
 
   fail(error: unknown): void {
     this.#isFailed = true
-    this.#reject(error)
+    this.#ends.reject(error)
   }
 }
 
-/** The reply to a take, by its status. It advances the replay. */
-export function takeReply(replay: Replay, status: Status, rows: readonly number[], request: TakeRequest): TakeReply {
+/** The reply to a take. It advances the replay. */
+export function takeReply(replay: Replay, { status, rows }: Answered, request: TakeRequest): TakeReply {
   const { now } = replay
-  const { set, costs, periods } = request
-  const shown = { set, layers: replay.layersOf(request), periods }
   if (status === 'done') {
     replay.charge(rows, request)
-    return { outcome: 'admitted', now, states: replay.view(rows, shown, costs) ?? [] }
+    return { outcome: 'admitted', now, states: replay.view(rows, request, request.costs) ?? [] }
   }
   if (status === 'refused' || status === 'unreadable') {
     replay.reanchor(rows, request)
-    return { outcome: 'refused', now, states: replay.view(rows, shown) ?? [] }
+    return { outcome: 'refused', now, states: replay.view(rows, request) ?? [] }
   }
   if (status === 'other_settings')
     return { outcome: 'stale', now, states: [], settingsRevision: replay.settingsRevision }

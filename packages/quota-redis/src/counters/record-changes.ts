@@ -1,4 +1,4 @@
-import { cellOfIdentity, PERIOD_NUMBERS } from '@scoregw/quota/internal'
+import { PERIOD_NUMBERS } from '@scoregw/quota/internal'
 import { type EndedHold, notDone, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
@@ -6,10 +6,12 @@ import type { Batch } from './batch.ts'
 import { chargesOf, merged, type Refund, refundsOf, type TakeBasis } from './charges.ts'
 import type { ListBooks } from './lists.ts'
 import type { Status } from './numbers.ts'
-import { AGAIN, type Caller, called } from './operation.ts'
+import { AGAIN, type Answered, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
-import { encodeReadable, encodeRefunds, type PlacedRefund, placedIn, replayRefunds, rowsOf } from './refunds.ts'
+import { encodeExpect, encodeSlots } from './record-steps.ts'
+import { encodeReadable, encodeRefunds, placedIn, replayRefunds, rowsOf } from './refunds.ts'
 import type { Replay } from './replay.ts'
+import type { PlacedRefund, Row } from './rows.ts'
 
 /** The end that an index stores for a hold that is no longer open. */
 const NEVER = Number.POSITIVE_INFINITY
@@ -62,6 +64,13 @@ export interface Decided<T> {
 /** Decides on a record. @param now the store's clock, epoch milliseconds */
 export type Decide<T> = (record: IdRecord | undefined, now: number) => Decided<T>
 
+/** How a record is changed. */
+interface Trial<T> {
+  readonly decide: Decide<T>
+  /** Whether a record that cannot be read counts as missing. */
+  readonly isAny: boolean
+}
+
 /** The server's reply to a change. */
 interface Applied {
   readonly now: number
@@ -80,6 +89,12 @@ export interface Changed<T> extends Applied {
   readonly result: T
   /** Whether a change was applied. */
   readonly isDone: boolean
+}
+
+/** Where a record is, and what it was. */
+interface Kept {
+  readonly place: RecordPlace
+  readonly before: IdRecord | undefined
 }
 
 /** The record that a decision is based on. The decision applies only if the record is still the same. */
@@ -119,12 +134,12 @@ export class RecordChanges {
     const basis: Basis = { mark: known?.mark ?? '', record: known, now: known?.hold?.takenAt ?? 0, isSure: false }
     for (let next: Basis | Changed<T> = basis; ; ) {
       if ('result' in next) return next
-      next = await this.#tryOn(next, place, decide, isAny)
+      next = await this.#tryOn(next, place, { decide, isAny })
     }
   }
 
   /** Decides on a record and applies the change. @returns the outcome, or the basis of the next attempt */
-  async #tryOn<T>(basis: Basis, place: RecordPlace, decide: Decide<T>, isAny: boolean): Promise<Basis | Changed<T>> {
+  async #tryOn<T>(basis: Basis, place: RecordPlace, { decide, isAny }: Trial<T>): Promise<Basis | Changed<T>> {
     const { change, result, needsNow } = decide(basis.record, basis.now)
     if (change === undefined && basis.isSure) return { ...NOTHING, now: basis.now, result, isDone: false }
     const isRead = change === undefined || (needsNow === true && !basis.isSure)
@@ -168,7 +183,8 @@ export class RecordChanges {
 
   /** A record that includes the charges of a growth. @param states after the growth */
   #grown(record: IdRecord, { take, costs }: More, states: WindowStates): IdRecord {
-    const hold = record.hold!
+    const { hold } = record
+    if (hold === undefined) return record
     return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(take, states, costs, this.#keys)) } }
   }
 
@@ -177,7 +193,8 @@ export class RecordChanges {
     this.#cache.delete(key)
     if (record.state !== 'reserved') return
     this.#cache.set(key, record)
-    if (this.#cache.size > MOST_CACHED) this.#cache.delete(this.#cache.keys().next().value!)
+    const [oldest = key] = this.#cache.size > MOST_CACHED ? this.#cache.keys() : []
+    if (oldest !== key) this.#cache.delete(oldest)
   }
 
   /** Reads the value that a key had. */
@@ -206,12 +223,12 @@ export class RecordChanges {
       repeatable: true,
       encode: (batch) => {
         batch.steps(() => {
-          encodeExpect(batch, place, basis)
-          if (isForgotten) this.#encodeIndexes(batch, place, NEVER, 0)
+          encodeExpect(batch, place, basis.mark)
+          if (isForgotten) this.#encodeIndexes(batch, place, { end: NEVER, change: 0 })
         })
         return []
       },
-      read: ({ now }, status, _, found) => ({ ...NOTHING, now, status, found }),
+      read: ({ now }, { status, found }) => ({ ...NOTHING, now, status, found }),
     })
   }
 
@@ -222,7 +239,7 @@ export class RecordChanges {
     const refunds = change.refunds ?? (ended === undefined ? [] : refundsOf(ended, change.mostBack))
     let damaged: ReadonlySet<string> = new Set()
     let given: readonly PlacedRefund[] = []
-    let charged: readonly number[] = []
+    let charged: readonly Row[] = []
     return called<Applied>(this.#caller, {
       repeatable: true,
       encode: (batch) => {
@@ -230,15 +247,15 @@ export class RecordChanges {
           batch,
           refunds.filter(({ row }) => !damaged.has(row)),
         )
-        let rows: readonly number[] = []
+        const rows = rowsOf(given)
         batch.steps(() => {
-          encodeExpect(batch, place, basis)
+          encodeExpect(batch, place, basis.mark)
           if (from !== undefined || until !== undefined)
             batch.step('within', from ?? 0, until ?? Number.POSITIVE_INFINITY)
-          rows = encodeReadable(batch, rowsOf(given))
+          encodeReadable(batch, rows)
           charged = more === undefined ? [] : batch.take(more.take, [...more.costs, 0], more.mode)
           encodeRefunds(batch, given)
-          this.#encodeAfter(batch, place, basis, change)
+          this.#encodeAfter(batch, { place, before: basis.record }, change)
         })
         return [...charged, ...rows]
       },
@@ -251,15 +268,15 @@ export class RecordChanges {
         const settled = { place, mark, text: recordText(after), keepMs, refunds, isOpenHold: isOpenHold(before) }
         return calls.settle({ ...settled, until: until ?? Number.POSITIVE_INFINITY }, callUntil)
       },
-      read: (replay, status, rows, found) => {
+      read: (replay, { status, rows, found }) => {
         const { now, settingsRevision } = replay
         const applied = { ...NOTHING, now, status, found, settingsRevision }
         if (status === 'unreadable' && skipsDamaged === true) {
           const unread = rows.filter((row) => replay.isDamaged(row))
-          damaged = new Set([...damaged, ...unread.map((row) => replay.nameOf(row))])
+          damaged = new Set([...damaged, ...unread.map(({ key }) => this.#keys.nameOf(key))])
           return AGAIN
         }
-        const ofMore = more && replayed(replay, status, charged, more)
+        const ofMore = more && replayed(replay, { status, rows: charged }, more)
         if (status === 'done') replayRefunds(replay, given)
         return { ...applied, ...ofMore?.() }
       },
@@ -267,29 +284,28 @@ export class RecordChanges {
   }
 
   /** Writes the record, and its entries in the indexes of open holds. */
-  #encodeAfter(batch: Batch, place: RecordPlace, { record: before }: Basis, change: Change): void {
-    const { after, from, keepMs, more } = change
-    const { hold } = after
-    const isOpen = isOpenHold(after)
-    if (isOpen) {
-      const slots = hold!.charges.filter(([, identity]) => cellOfIdentity(identity)?.kind === 'concurrency')
-      for (const [name] of slots) encodeKeep(batch, batch.rowNamed(name), hold!.endsAt)
-    }
+  #encodeAfter(batch: Batch, { place, before }: Kept, { after, from, keepMs, more }: Change): void {
+    const open = isOpenHold(after) ? after.hold : undefined
+    if (open !== undefined) encodeSlots(batch, open)
     const behind = more?.behind && behindOf(this.#keys, more.take, more.behind)
     batch.step(
       'record',
       batch.record(place.key),
       batch.text(recordText(after, behind)),
-      isOpen ? -1 : keepMs,
+      open === undefined ? keepMs : -1,
       behind ? 1 : 0,
     )
-    if (!isOpen && !isOpenHold(before)) return
-    const end = isOpen ? hold!.endsAt : NEVER
-    this.#encodeIndexes(batch, place, end, isOpen || from !== undefined ? 0 : -1)
+    if (open === undefined && !isOpenHold(before)) return
+    const change = open !== undefined || from !== undefined ? 0 : -1
+    this.#encodeIndexes(batch, place, { end: open?.endsAt ?? NEVER, change })
   }
 
   /** @param change in the owner's number of open holds */
-  #encodeIndexes(batch: Batch, { key, ownerIndex }: RecordPlace, end: number, change: number): void {
+  #encodeIndexes(
+    batch: Batch,
+    { key, ownerIndex }: RecordPlace,
+    { end, change }: { readonly end: number; readonly change: number },
+  ): void {
     const name = batch.text(this.#keys.nameOf(key))
     batch.step('index', batch.index(this.#keys.holds), name, end, 0)
     batch.step('index', batch.index(ownerIndex), name, end, change)
@@ -303,7 +319,7 @@ export class RecordChanges {
         batch.steps(() => batch.step('list', batch.text(hash)))
         return []
       },
-      read: (_, __, ___, found) => found!.toString(),
+      read: (_, { found }) => (found ?? NO_BYTES).toString(),
     })
     if (text !== '') this.#books.learn(text, Number.parseInt(hash, 16))
   }
@@ -328,32 +344,20 @@ function basisOf({ now }: Applied, { mark, record }: Found): Basis {
  */
 function replayed(
   replay: Replay,
-  status: Status,
-  rows: readonly number[],
+  { status, rows }: Pick<Answered, 'status' | 'rows'>,
   more: More,
 ): (() => Pick<Applied, 'states' | 'added'>) | undefined {
   const costs = [...more.costs, 0]
   const take = { ...more.take, costs }
-  const shown = { set: take.set, layers: replay.layersOf(take), periods: take.periods }
   if (status === 'refused') {
     replay.reanchor(rows, take)
-    return () => ({ states: replay.view(rows, shown) ?? [] })
+    return () => ({ states: replay.view(rows, take) ?? [] })
   }
   if (status !== 'done') return undefined
   const paid = more.mode === 'fit' ? replay.fitting(rows, take) : costs
   replay.charge(rows, { ...take, costs: paid })
   const exact = more.mode === 'take' ? paid : undefined
-  return () => ({ states: replay.view(rows, shown, exact) ?? [], added: paid.slice(0, -1) })
-}
-
-/** Writes the step that keeps a row. @param until an instant; below 0, in that many milliseconds */
-export function encodeKeep(batch: Batch, row: number, until: number): void {
-  batch.step('keep', row, batch.listOf(row), until)
-}
-
-/** Writes the step that fails if a record has changed. */
-export function encodeExpect(batch: Batch, { key }: RecordPlace, { mark }: Pick<Basis, 'mark'>): void {
-  batch.step('expect', batch.record(key), batch.text(Buffer.from(mark, 'latin1')))
+  return () => ({ states: replay.view(rows, take, exact) ?? [], added: paid.slice(0, -1) })
 }
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
@@ -365,21 +369,18 @@ export function isOpenHold(record: IdRecord | undefined): record is HeldRecord {
 }
 
 /** Describes how to read the facts behind a record. */
-export function behindOf(keys: Keys, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
+export function behindOf(keys: Keys, request: TakeBasis, { of, plan }: Pick<Behind, 'of' | 'plan'>): Behind {
   const { subject, periods } = request
   const layers = keys.layersOf(request)
   const periodsOf = (layer: number): number[] => {
-    const { calendars, first } = keys.layout.rows[layer]!
+    const { calendars, first } = keys.layout.rowAt(layer)
     return calendars.flatMap((cell) => {
       const at = keys.layout.periodsAt(first + cell)
-      return periods!.slice(at, at + PERIOD_NUMBERS)
+      return periods?.slice(at, at + PERIOD_NUMBERS) ?? []
     })
   }
-  return {
-    ...what,
-    rows: isHold ? layers.map((layer) => keys.nameOf(keys.row(layer, subject))) : undefined,
-    periods: periods && layers.flatMap(periodsOf),
-  }
+  const rows = layers.map((layer) => keys.nameOf(keys.row(layer, subject)))
+  return { of, plan, rows, periods: periods && layers.flatMap(periodsOf) }
 }
 
 /** A record as seen at an instant. `ended` turns a hold past its end into an expired one. */

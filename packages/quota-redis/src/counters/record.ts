@@ -11,6 +11,7 @@ import {
   Instant,
   Layout,
   NOT_OPEN,
+  nth,
   otherVersion,
   type Settled,
   SLOTS,
@@ -27,10 +28,11 @@ import {
   COUNT_BYTES,
   HEAD_BYTES,
   otherVersionIn,
-  readCell,
   sevenBytes,
   sixBytes,
+  startOf,
   TIME_BYTES,
+  usedOf,
 } from './row-bytes.ts'
 
 /** A hold, as its record stores it. */
@@ -92,8 +94,15 @@ export interface Behind {
   readonly rows?: readonly string[] | undefined
   /** Periods of the rows' calendar windows, in the order of the facts. */
   readonly periods?: readonly number[] | undefined
-  /** For a commit: its plan, by unit. */
-  readonly plan?: { readonly actual: Amounts; readonly within: Amounts; readonly excess: Amounts } | undefined
+  /** For a commit. */
+  readonly plan?: CommitPlan | undefined
+}
+
+/** The plan of a commit, by unit. */
+interface CommitPlan {
+  readonly actual: Amounts
+  readonly within: Amounts
+  readonly excess: Amounts
 }
 
 /**
@@ -134,15 +143,12 @@ type RecordJson = readonly [
         growths: string,
         answer: 0 | Settled<Amounts>,
       ],
-  facts:
-    | 0
-    | readonly [
-        of: Behind['of'],
-        rows: 0 | readonly string[],
-        periods: 0 | readonly number[],
-        plan: 0 | Behind['plan'],
-      ],
+  facts: 0 | FactsJson,
 ]
+
+type FactsJson =
+  | readonly [of: 'commit', rows: 0 | readonly string[], periods: 0 | readonly number[], plan: CommitPlan]
+  | readonly [of: 'take' | 'growth', rows: 0 | readonly string[], periods: 0 | readonly number[]]
 
 /** The contents of a record's key. */
 export interface Found {
@@ -168,7 +174,9 @@ export function readRecord(bytes: Buffer, books: ListBooks): Found {
     const [heads, states] = shown === 0 ? [[], []] : shown
     const limits = heads.map((head) => limitsOf(books, head))
     const ofHold = hold === 0 ? undefined : holdOf(hold)
-    const read = { mark, state: STATES[status]!, nonce, fingerprint, tables, limits, states, hold: ofHold }
+    const state = STATES[status]
+    if (state === undefined) throw new Error('an unknown state')
+    const read = { mark, state, nonce, fingerprint, tables, limits, states, hold: ofHold }
     return { mark, record: behind === 0 ? read : withFacts(read, behind, factsIn(bytes, end + 1, books)) }
   } catch (error) {
     return error instanceof UnknownList ? { mark, unknownList: error.hash } : { mark, fault: damagedRow(undefined) }
@@ -200,15 +208,17 @@ function hashText(head: number): string {
 }
 
 /** A record with the facts that the script appended. */
-function withFacts(record: IdRecord, [of, rows, periods, plan]: Exclude<RecordJson[6], 0>, facts: Facts): IdRecord {
+function withFacts(record: IdRecord, behind: FactsJson, facts: Facts): IdRecord {
   const { hold } = record
-  if (of === 'commit')
-    return hold === undefined ? record : { ...record, hold: committed(hold, facts, plan as Behind['plan']) }
+  if (behind[0] === 'commit')
+    return hold === undefined ? record : { ...record, hold: committed(hold, facts, behind[3]) }
+  const [of, rows, periods] = behind
   const charged = hold && { ...hold, charges: merged(hold.charges, chargesIn(facts, rows === 0 ? [] : rows)) }
   if (of === 'growth') return { ...record, hold: charged }
   const states = statesOf(facts, periods === 0 ? undefined : periods)
   const begun = charged && { ...charged, takenAt: facts.now, endsAt: facts.now + charged.endsAt }
-  return { ...record, limits: facts.rows.map(({ limits }) => limits), states, hold: begun }
+  const limits = facts.rows.map((cells) => cells.map(({ identity }) => identity))
+  return { ...record, limits, states, hold: begun }
 }
 
 const STATES: Readonly<Record<string, IdRecord['state']>> = {
@@ -233,28 +243,32 @@ function holdOf([by, owner, costs, takenAt, endsAt, keepMs, charges, growths, an
 export function statesFor(record: IdRecord, keys: Keys): WindowStates {
   return keys.schema.layers.flatMap(({ cells }, layer) =>
     cells.flatMap(({ identity }) => {
-      const place = placeIn(record, keys.table(layer), identity)
-      return place === undefined ? [NOT_OPEN, 0] : [record.states[place]!, record.states[place + 1]!]
+      const { startedAt, used } = cellIn(record, keys.table(layer), identity)
+      return [startedAt, used]
     }),
   )
 }
 
 /** The pairs of a reply's states that a record stores: those of these layers. */
-export function storedStates(states: WindowStates, layers: readonly number[], { rows }: Layout): WindowStates {
-  return layers.flatMap((layer) => states.slice(2 * rows[layer]!.first, 2 * (rows[layer]!.first + rows[layer]!.size)))
+export function storedStates(states: WindowStates, layers: readonly number[], layout: Layout): WindowStates {
+  return layers.flatMap((layer) => {
+    const { first, size } = layout.rowAt(layer)
+    return states.slice(2 * first, 2 * (first + size))
+  })
 }
 
-/** When a record's cell opened; `NOT_OPEN` if it did not, or if the record lacks it. */
-export function startIn(record: IdRecord, table: string, identity: string): number {
-  const at = placeIn(record, table, identity)
-  return at === undefined ? NOT_OPEN : record.states[at]!
-}
-
-/** The index of a cell in a record's states. */
-function placeIn({ tables, limits }: IdRecord, table: string, identity: string): number | undefined {
+/** A cell of a record's states. It isn't open if the record lacks it. */
+export function cellIn({ tables, limits, states }: IdRecord, table: string, identity: string): SeenCell {
   const row = tables.indexOf(table)
   const cell = limits[row]?.indexOf(identity) ?? -1
-  return cell === -1 ? undefined : 2 * (limits.slice(0, row).flat().length + cell)
+  if (cell === -1) return { startedAt: NOT_OPEN, used: 0 }
+  const at = 2 * (limits.slice(0, row).flat().length + cell)
+  return { startedAt: nth(states, at), used: nth(states, at + 1) }
+}
+
+interface SeenCell {
+  readonly startedAt: number
+  readonly used: number
 }
 
 // Facts ---------------------------------------------------------------------------------------------------------------
@@ -262,30 +276,30 @@ function placeIn({ tables, limits }: IdRecord, table: string, identity: string):
 interface Facts {
   /** When it was charged, epoch milliseconds. */
   readonly now: number
-  readonly rows: readonly FactsOfRow[]
+  /** The cells of each row. */
+  readonly rows: readonly (readonly ChargedCell[])[]
 }
 
-/** A row after a charge. */
-interface FactsOfRow {
-  /** Identities of the cells. */
-  readonly limits: readonly string[]
-  /** The amount charged to each cell. Below 0, it doesn't count. */
-  readonly amounts: readonly number[]
-  /** Pairs `[startedAt, used]`. */
-  readonly cells: readonly number[]
+/** A cell after a charge. */
+interface ChargedCell extends SeenCell {
+  readonly identity: string
+  /** What was charged to it. Below 0, it doesn't count. */
+  readonly amount: number
 }
 
 function factsIn(bytes: Buffer, from: number, books: ListBooks): Facts {
   let amountsAt = from + COUNT_BYTES
   const nowAt = amountsAt + AMOUNT_BYTES * bytes.readUInt16LE(from)
-  const rows: FactsOfRow[] = []
+  const rows: ChargedCell[][] = []
   for (let at = nowAt + TIME_BYTES; at < bytes.length; ) {
     const limits = limitsOf(books, bytes.readUIntLE(at, HEAD_BYTES))
     const size = limits.length
-    const cells: number[] = []
-    for (let c = 0; c < size; c++) readCell(bytes, at + HEAD_BYTES, size, c, cells, 2 * c)
-    const amounts = Array.from(limits, (_, c) => sevenBytes(bytes, amountsAt + AMOUNT_BYTES * c))
-    rows.push({ limits, amounts, cells })
+    const stored = { bytes, from: at + HEAD_BYTES, size }
+    const amountOf = (c: number): number => sevenBytes(bytes, amountsAt + AMOUNT_BYTES * c)
+    const cells = limits.map((identity, c) => {
+      return { identity, amount: amountOf(c), startedAt: startOf(stored, c), used: usedOf(stored, c) }
+    })
+    rows.push(cells)
     amountsAt += AMOUNT_BYTES * size
     at += HEAD_BYTES + CELL_BYTES * size
   }
@@ -297,24 +311,20 @@ function factsIn(bytes: Buffer, from: number, books: ListBooks): Facts {
  * that time.
  */
 function statesOf({ now, rows }: Facts, periods: readonly number[] | undefined): WindowStates {
-  const layers = rows.map(({ limits }) => ({ name: '', shared: false, cells: limits.map(cellAt) }))
+  const layers = rows.map((cells) => ({ name: '', shared: false, cells: cells.map(cellOf) }))
   const instant = new Instant(new Layout({ layers, sets: [] }))
   instant.moveTo(now, periods)
-  let at = 0
-  return rows.flatMap(({ amounts, cells }) => {
-    const states: number[] = []
-    for (let c = 0; c < amounts.length; c++, at++) {
-      const isSeen = amounts[c] === 0 && !Number.isNaN(instant.after[at])
-      if (amounts[c]! > 0) states.push(cells[2 * c]!, cells[2 * c + 1]!)
-      else if (isSeen) view(cells, 2 * c, instant.after[at]!, now, states, 2 * c)
-      else states.push(NOT_OPEN, 0)
-    }
-    return states
+  return rows.flat().flatMap(({ amount, startedAt, used }, at) => {
+    const after = instant.afterAt(at)
+    if (amount > 0) return [startedAt, used]
+    const state = [NOT_OPEN, 0]
+    if (amount === 0 && !Number.isNaN(after)) view([startedAt, used], 0, after, now, state, 0)
+    return state
   })
 }
 
 /** A cell by its identity. One of a kind that this version doesn't know never looks open. */
-function cellAt(identity: string): CellSchema {
+function cellOf({ identity }: ChargedCell): CellSchema {
   const cell = cellOfIdentity(identity)
   return cell === undefined
     ? { kind: 'rolling', label: '', identity, lengthMs: Number.NEGATIVE_INFINITY, unit: 0 }
@@ -323,21 +333,17 @@ function cellAt(identity: string): CellSchema {
 
 function chargesIn({ rows }: Facts, names: readonly string[]): Charge[] {
   return names.flatMap((row, r) => {
-    const { limits, amounts, cells } = rows[r]!
-    return limits.flatMap((identity, c): Charge[] =>
-      amounts[c]! > 0 ? [[row, identity, cells[2 * c]!, amounts[c]!]] : [],
+    return nth(rows, r).flatMap(({ identity, amount, startedAt }): Charge[] =>
+      amount > 0 ? [[row, identity, startedAt, amount]] : [],
     )
   })
 }
 
 /** The result of a commit that charges as much as fits. A unit without a limit always fits. */
-function committed(hold: HoldOfRecord, { rows }: Facts, plan: Behind['plan']): HoldOfRecord {
-  const { actual, within, excess } = plan!
-  const fitted = rows.flatMap(({ limits, amounts }) =>
-    limits.flatMap((identity, c) =>
-      amounts[c]! < 0 ? [] : [[cellOfIdentity(identity)?.unit ?? '', amounts[c]!] as const],
-    ),
-  )
+function committed(hold: HoldOfRecord, { rows }: Facts, { actual, within, excess }: CommitPlan): HoldOfRecord {
+  const fitted = rows.flat().flatMap(({ identity, amount }) => {
+    return amount < 0 ? [] : [[cellOfIdentity(identity)?.unit ?? '', amount] as const]
+  })
   const units = [...new Set([...Object.keys(actual), ...Object.keys(excess), ...Object.keys(hold.costs)])].filter(
     (unit) => unit !== SLOTS,
   )

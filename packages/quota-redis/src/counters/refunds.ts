@@ -4,28 +4,16 @@ import type { Keys } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import type { Refund } from './charges.ts'
 import type { Replay } from './replay.ts'
-
-/** A refund to a cell, by its indexes in a batch. */
-export interface PlacedRefund {
-  /** From 1. */
-  readonly row: number
-  readonly cell: number
-  /** The start of the opening that is refunded. Below 0, the cell is closed. */
-  readonly startedAt: number
-  /** Below 0, it is charged regardless of the limits. */
-  readonly amount: number
-  /** Whether the cell is closed when nothing is left. */
-  readonly closes: boolean
-}
+import type { PlacedRefund, Row } from './rows.ts'
 
 /** Refunds to the windows of a reply. */
 export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
   const { subject, states } = request
-  const { cells, counted } = keys.layout
-  return usedLayers(keys.layout, request).flatMap((layer) => {
+  const { layout } = keys
+  return usedLayers(layout, request).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, subject))
-    return counted[request.set]![layer]!.flatMap((at) => {
-      const { identity, unit } = cells[at]!
+    return layout.countedIn(request.set, layer).flatMap((at) => {
+      const { identity, unit } = layout.cellAt(at)
       const startedAt = states[2 * at] ?? NOT_OPEN
       // Slots have no refund: their hold frees them.
       const amount = request.refunds[unit] ?? 0
@@ -37,27 +25,26 @@ export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
 export function placedIn(batch: Batch, refunds: readonly Refund[]): readonly PlacedRefund[] {
   return refunds.map(({ row, identity, ...refund }) => {
     const place = batch.rowNamed(row)
-    return { ...refund, row: place, cell: batch.bookOf(place).numberOf(identity) }
+    return { ...refund, row: place, cell: place.book.numberOf(identity) }
   })
 }
 
 /** The rows of refunds, each once. */
-export function rowsOf(refunds: readonly PlacedRefund[]): readonly number[] {
+export function rowsOf(refunds: readonly PlacedRefund[]): readonly Row[] {
   return [...new Set(refunds.map(({ row }) => row))]
 }
 
-/** Writes steps that fail if a row cannot be read. @returns the rows' indexes in the replay */
-export function encodeReadable(batch: Batch, rows: readonly number[]): readonly number[] {
-  for (const row of rows) batch.step('readable', row, batch.listOf(row))
-  return rows.map((row) => row - 1)
+/** Writes steps that fail if a row cannot be read. */
+export function encodeReadable(batch: Batch, rows: readonly Row[]): void {
+  for (const row of rows) batch.step('readable', row.place, batch.listOf(row))
 }
 
 export function encodeRefunds(batch: Batch, refunds: readonly PlacedRefund[]): void {
   for (const { row, cell, startedAt, amount, closes } of refunds) {
-    batch.step('give', row, cell, startedAt, amount, closes ? 1 : 0)
+    batch.step('give', row.place, cell, startedAt, amount, closes ? 1 : 0)
   }
 }
 
 export function replayRefunds(replay: Replay, refunds: readonly PlacedRefund[]): void {
-  for (const { row, cell, startedAt, amount, closes } of refunds) replay.give(row - 1, cell, startedAt, amount, closes)
+  for (const refund of refunds) replay.give(refund)
 }

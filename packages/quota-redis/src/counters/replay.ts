@@ -4,21 +4,25 @@ import {
   CLOSED,
   clearRow,
   close,
+  countIn,
   type Instant,
   type Layout,
   MAX_AHEAD_MS,
   MAX_USED,
+  nth,
   otherVersion,
   reanchor,
   refund,
-  usedLayers,
+  startIn,
   view,
 } from '@scoregw/quota/internal'
 import { notDone, type TakeRequest, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
-import { type ListBook, type ListBooks, ROW_VERSION } from './lists.ts'
+import type { Keys } from '../keys/keys.ts'
+import { type ListBooks, ROW_VERSION } from './lists.ts'
 import { STATUSES, type Status } from './numbers.ts'
-import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell } from './row-bytes.ts'
+import { CELL_BYTES, HEAD_BYTES, otherVersionIn, startOf, usedOf } from './row-bytes.ts'
+import type { PlacedRefund, Row } from './rows.ts'
 
 const NO_ANSWERS: readonly Buffer[] = []
 
@@ -27,12 +31,13 @@ export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buff
 /** A take, as far as the rows need it. */
 export type Charge = Pick<TakeRequest, 'subject' | 'set' | 'costs' | 'periods' | 'quotas'>
 /** The limits that are shown. */
-type Shown = Pick<TakeRequest, 'set' | 'periods'> & { readonly layers: readonly number[] }
+type Shown = Pick<TakeRequest, 'set' | 'periods'>
 
-/** A row of a batch. */
-export interface ReplayedRow {
-  readonly key: string
-  readonly book: ListBook
+/** What all calls for one policy's counters have in common. */
+export interface CallBasis {
+  readonly keys: Keys
+  readonly books: ListBooks
+  readonly instant: Instant
 }
 
 /** The rows of a batch as they were. The functions that all stores share replay the operations on them. */
@@ -45,36 +50,29 @@ export class Replay {
   readonly settingsRevision: string = ''
   readonly #layout: Layout
   readonly #cells: Float64Array
-  /** Where the cells of each row begin. */
-  readonly #starts: number[] = []
   readonly #instant: Instant
-  readonly #rows: readonly ReplayedRow[]
   /** Records and lists in the replies to operations, in order. */
   readonly #found: Buffer[] = []
   /** Rows that cannot be read, and their version if it is another one. */
-  #damaged: Map<number, number | undefined> | undefined
+  #damaged: Map<Row, number | undefined> | undefined
 
-  constructor(reply: BatchReply, rows: readonly ReplayedRow[], books: ListBooks, layout: Layout, instant: Instant) {
+  /** @param rows of the call, in order */
+  constructor(reply: BatchReply, rows: readonly Row[], { keys, books, instant }: CallBasis) {
     const [text, answers] = Buffer.isBuffer(reply) ? [reply, NO_ANSWERS] : reply
-    this.#layout = layout
+    this.#layout = keys.layout
     this.#instant = instant
-    this.#rows = rows
-    let size = 0
-    for (const { book } of rows) {
-      this.#starts.push(size)
-      size += 2 * book.layout.size
-    }
-    this.#cells = new Float64Array(size)
+    const last = rows.at(-1)
+    this.#cells = new Float64Array(last === undefined ? 0 : last.start + 2 * last.book.layout.size)
     let from = 0
-    for (let row = 0; row < rows.length; row++) from = this.#readOwn(text, from, row)
+    for (const row of rows) from = this.#readOwn(text, from, row)
     this.now = text.readDoubleLE(from)
     this.statuses = text.length === from + 8 ? '' : text.toString('latin1', from + 8)
     for (let i = 0; i < answers.length; i += 2) {
-      const [name, value] = [answers[i]!, answers[i + 1]!]
+      const [name, value] = [nth(answers, i), nth(answers, i + 1)]
       const what = name.toString('latin1')
       if (what === 'record' || what === 'list') this.#found.push(value)
       else if (what === 'revision') this.settingsRevision = value.toString('latin1')
-      else if (what.startsWith('row ')) this.#readOther(value, Number(what.slice(4)) - 1)
+      else if (what.startsWith('row ')) this.#readOther(value, nth(rows, Number(what.slice(4)) - 1))
       else books.learn(value.toString(), name.readUInt32LE(1))
     }
   }
@@ -89,50 +87,41 @@ export class Replay {
 
   /** The record that an operation with status `other_record` found, or the list of a step `list`. */
   found(): Buffer {
-    return this.#found.shift()!
+    const found = this.#found.shift()
+    if (found === undefined) throw new QuotaError('store_error', 'the script answered without a record or list')
+    return found
   }
 
   /** The error for a row or record that cannot be read. */
-  damage(rows: readonly number[]): Error {
+  damage(rows: readonly Row[]): Error {
     const row = rows.find((each) => this.isDamaged(each))
-    const key = row === undefined ? undefined : this.#rows[row]!.key
-    const version = row === undefined ? undefined : this.#damaged?.get(row)
+    const key = row?.key
+    const version = row && this.#damaged?.get(row)
     return notDone(version === undefined ? damagedRow(key) : otherVersion(`the row at ${key}`, version, ROW_VERSION))
   }
 
   /** Whether every cell has a value that a script writes. */
   get isReadable(): boolean {
     const cells = this.#cells
-    for (let i = 1; i < cells.length; i += 2) if (cells[i]! < CLOSED || cells[i]! > MAX_USED) return false
+    for (let i = 0; i < cells.length; i += 2) {
+      const used = countIn(cells, i)
+      if (used < CLOSED || used > MAX_USED) return false
+    }
     return true
   }
 
-  /** A row's key without the prefix. */
-  nameOf(row: number): string {
-    const { key } = this.#rows[row]!
-    return key.slice(key.indexOf('}') + 1)
-  }
-
-  isDamaged(row: number): boolean {
+  isDamaged(row: Row): boolean {
     return this.#damaged?.has(row) === true
   }
 
   /** The cells of rows, one row after the other: pairs `[startedAt, used]`. */
-  cellsOf(rows: readonly number[]): Float64Array {
+  cellsOf(rows: readonly Row[]): Float64Array {
     return Float64Array.from(
-      rows.flatMap((row) => {
-        const start = this.#starts[row]!
-        return [...this.#cells.subarray(start, start + 2 * this.#rows[row]!.book.layout.size)]
-      }),
+      rows.flatMap(({ start, book }) => [...this.#cells.subarray(start, start + 2 * book.layout.size)]),
     )
   }
 
-  /** The layers of a take's rows, in their order. */
-  layersOf(take: Charge): readonly number[] {
-    return usedLayers(this.#layout, take)
-  }
-
-  charge(rows: readonly number[], take: Charge): void {
+  charge(rows: readonly Row[], take: Charge): void {
     const { periods, quotas } = take
     this.#instant.moveTo(this.now, periods)
     this.#eachCharged(rows, take, (i, at, cost) => {
@@ -142,114 +131,106 @@ export class Replay {
   }
 
   /** The part of each cost that fits in all windows. */
-  fitting(rows: readonly number[], take: Charge): number[] {
-    const { set, costs, periods, quotas } = take
-    const { counted, units } = this.#layout
-    const fitting = [...costs]
-    const layers = this.layersOf(take)
-    const states = this.view(rows, { set, layers, periods }) ?? []
-    for (const at of layers.flatMap((layer) => counted[set]![layer]!)) {
-      const left = quotas.limits[at]! - this.#layout.usedAt(states, at, quotas.rates, this.now)
-      const unit = units[at]!
-      if (unit < fitting.length) fitting[unit] = Math.max(0, Math.min(fitting[unit]!, left))
-    }
-    return fitting
+  fitting(rows: readonly Row[], take: Charge): number[] {
+    const { set, costs, quotas } = take
+    const layout = this.#layout
+    const states = this.view(rows, take) ?? []
+    const counted = rows.flatMap(({ layer }) => layout.countedIn(set, layer))
+    return costs.map((cost, unit) => {
+      const ofUnit = counted.filter((at) => layout.cellAt(at).unit === unit)
+      const left = ofUnit.map((at) => nth(quotas.limits, at) - layout.usedAt(states, at, quotas.rates, this.now))
+      return left.length === 0 ? cost : Math.max(0, Math.min(cost, ...left))
+    })
   }
 
   /** Replays the writes of a refusal. */
-  reanchor(rows: readonly number[], take: Charge): void {
+  reanchor(rows: readonly Row[], take: Charge): void {
     this.#instant.moveTo(this.now, take.periods)
-    this.#eachCharged(rows, take, (i, at) => reanchor(this.#cells, i, this.#instant.after[at]!, this.now))
+    this.#eachCharged(rows, take, (i, at) => reanchor(this.#cells, i, this.#instant.afterAt(at), this.now))
   }
 
-  /**
-   * Refunds a cell. Cells that the policy lacks are ignored.
-   *
-   * @param cell its number, from 1
-   * @param start of the opening that is refunded. Below 0, the cell is closed
-   */
-  give(row: number, cell: number, start: number, amount: number, closes: boolean): void {
-    if (cell > this.#rows[row]!.book.layout.size) return
-    const i = this.#starts[row]! + 2 * (cell - 1)
-    if (start >= 0) refund(this.#cells, i, start, amount, closes)
-    else if (this.#cells[i + 1] !== CLOSED) close(this.#cells, i)
+  /** Refunds a cell. Cells that the policy lacks are ignored. */
+  give({ row, cell, startedAt, amount, closes }: PlacedRefund): void {
+    if (cell > row.book.layout.size) return
+    const i = row.start + 2 * (cell - 1)
+    if (startedAt >= 0) refund(this.#cells, i, startedAt, amount, closes)
+    else if (countIn(this.#cells, i) !== CLOSED) close(this.#cells, i)
   }
 
   /**
    * The states of rows as seen now. Charges appear at the exact start that they went to.
    *
-   * @param shown the layers of the rows, and the periods
+   * @param costs what was charged
    * @returns `undefined` if the clock is outside the periods
    */
-  view(rows: readonly number[], { set, layers, periods }: Shown, costs?: readonly number[]): WindowStates | undefined {
-    const { units, counted } = this.#layout
+  view(rows: readonly Row[], { set, periods }: Shown, costs?: readonly number[]): WindowStates | undefined {
+    const layout = this.#layout
     const cells = this.#cells
-    const { after } = this.#instant
-    if (!this.#instant.moveTo(this.now, periods) && this.#isOutside(set, layers)) return undefined
-    const states = this.#layout.blank.slice()
-    for (let l = 0; l < layers.length; l++) {
-      const layer = layers[l]!
-      const start = this.#starts[rows[l]!]! - 2 * this.#layout.rows[layer]!.first
-      for (const at of counted[set]![layer]!) {
-        const i = start + 2 * at
-        const startedAt = cells[i]!
-        const isOpen = cells[i + 1] !== CLOSED && startedAt > after[at]!
-        const isCharged = costs !== undefined && costs[units[at]!]! > 0
+    const instant = this.#instant
+    if (!instant.moveTo(this.now, periods) && this.#isOutside(rows, set)) return undefined
+    const states = layout.blank.slice()
+    for (const { start, first, layer } of rows) {
+      for (const at of layout.countedIn(set, layer)) {
+        const i = start + 2 * (at - first)
+        const [startedAt, used, after] = [startIn(cells, i), countIn(cells, i), instant.afterAt(at)]
+        const isOpen = used !== CLOSED && startedAt > after
+        const isCharged = costs !== undefined && (costs[layout.cellAt(at).unit] ?? 0) > 0
         if (isOpen && (isCharged || startedAt - this.now <= MAX_AHEAD_MS)) {
           states[2 * at] = startedAt
-          states[2 * at + 1] = cells[i + 1]!
-        } else view(cells, i, after[at]!, this.now, states, 2 * at)
+          states[2 * at + 1] = used
+        } else view(cells, i, after, this.now, states, 2 * at)
       }
     }
     return states
   }
 
   /** Calls `visit` for each cell that a take charges: the index of its pair, its position, and the cost. */
-  #eachCharged(rows: readonly number[], take: Charge, visit: (i: number, at: number, cost: number) => void): void {
-    const { units, counted } = this.#layout
-    const layers = this.layersOf(take)
-    for (let l = 0; l < layers.length; l++) {
-      const layer = layers[l]!
-      const start = this.#starts[rows[l]!]! - 2 * this.#layout.rows[layer]!.first
-      for (const at of counted[take.set]![layer]!) {
-        const cost = take.costs[units[at]!] ?? 0
-        if (cost > 0) visit(start + 2 * at, at, cost)
+  #eachCharged(rows: readonly Row[], { set, costs }: Charge, visit: (i: number, at: number, cost: number) => void) {
+    const layout = this.#layout
+    for (const { start, first, layer } of rows) {
+      for (const at of layout.countedIn(set, layer)) {
+        const cost = costs[layout.cellAt(at).unit] ?? 0
+        if (cost > 0) visit(start + 2 * (at - first), at, cost)
       }
     }
   }
 
   /** Whether the clock is outside the periods of some limits that count. */
-  #isOutside(set: number, layers: readonly number[]): boolean {
-    const { after } = this.#instant
-    return layers.some((layer) => this.#layout.counted[set]![layer]!.some((at) => Number.isNaN(after[at])))
+  #isOutside(rows: readonly Row[], set: number): boolean {
+    const isOutside = (at: number): boolean => Number.isNaN(this.#instant.afterAt(at))
+    return rows.some(({ layer }) => this.#layout.countedIn(set, layer).some(isOutside))
   }
 
   /** @returns where the next row begins */
-  #readOwn(text: Buffer, from: number, row: number): number {
-    const { size } = this.#rows[row]!.book.layout
-    const at = this.#starts[row]!
+  #readOwn(text: Buffer, from: number, { start, book }: Row): number {
+    const { size } = book.layout
     // No row, or one that was read from the replies.
     if (text[from] === 0) {
-      clearRow(this.#cells, at, size)
+      clearRow(this.#cells, start, size)
       return from + 1
     }
-    for (let c = 0; c < size; c++) readCell(text, from + HEAD_BYTES, size, c, this.#cells, at + 2 * c)
+    const stored = { bytes: text, from: from + HEAD_BYTES, size }
+    for (let c = 0; c < size; c++) {
+      this.#cells[start + 2 * c] = startOf(stored, c)
+      this.#cells[start + 2 * c + 1] = usedOf(stored, c)
+    }
     return from + HEAD_BYTES + CELL_BYTES * size
   }
 
-  #readOther(bytes: Buffer, row: number): void {
-    const { book } = this.#rows[row]!
+  #readOther(bytes: Buffer, row: Row): void {
+    const { book, start } = row
     const list = bytes.length > HEAD_BYTES ? book.lists.get(bytes.readUIntLE(0, HEAD_BYTES)) : undefined
     if (list === undefined) {
       this.#damaged ??= new Map()
       this.#damaged.set(row, otherVersionIn(bytes, 0, ROW_VERSION))
       return
     }
-    const at = this.#starts[row]!
     const { size } = book.layout
-    for (let c = 0; c < size; c++) [this.#cells[at + 2 * c], this.#cells[at + 2 * c + 1]] = [0, CLOSED]
-    for (const [i, c] of list.cells.entries()) {
-      if (c <= size) readCell(bytes, HEAD_BYTES, list.cells.length, i, this.#cells, at + 2 * (c - 1))
+    const stored = { bytes, from: HEAD_BYTES, size: list.cells.length }
+    for (let c = 0; c < size; c++) {
+      const at = list.cells.indexOf(c + 1)
+      this.#cells[start + 2 * c] = at === -1 ? 0 : startOf(stored, at)
+      this.#cells[start + 2 * c + 1] = at === -1 ? CLOSED : usedOf(stored, at)
     }
   }
 }

@@ -1,5 +1,3 @@
-import type { Cells } from '@scoregw/quota/internal'
-
 /** Bytes before a row's cells: a version, and the hash of its list of limits. */
 export const HEAD_BYTES = 5
 /** Bytes of an amount, and of a time. A cell is its used amount and its start. */
@@ -9,15 +7,23 @@ export const CELL_BYTES: number = AMOUNT_BYTES + TIME_BYTES
 /** Bytes of a count of amounts. */
 export const COUNT_BYTES = 2
 
-/**
- * Reads a cell of a row's bytes as `[startedAt, used]`.
- *
- * @param from where the cells begin
- * @param size how many cells the row has
- */
-export function readCell(bytes: Buffer, from: number, size: number, c: number, cells: Cells, at: number): void {
-  cells[at] = sixBytes(bytes, from + 7 * size + 6 * c)
-  cells[at + 1] = sevenBytes(bytes, from + 7 * c)
+/** The bytes of a row's cells. */
+export interface StoredCells {
+  readonly bytes: Buffer
+  /** Where they begin. */
+  readonly from: number
+  /** How many they are. */
+  readonly size: number
+}
+
+/** When a cell started, by its index. */
+export function startOf({ bytes, from, size }: StoredCells, c: number): number {
+  return sixBytes(bytes, from + AMOUNT_BYTES * size + TIME_BYTES * c)
+}
+
+/** What a cell has counted since. */
+export function usedOf({ bytes, from }: StoredCells, c: number): number {
+  return sevenBytes(bytes, from + AMOUNT_BYTES * c)
 }
 
 /** Writes an amount of 0 or more. */
@@ -29,13 +35,12 @@ export function writeAmount(bytes: Buffer, amount: number, offset: number): void
 
 /** A signed number. */
 export function sevenBytes(bytes: Buffer, offset: number): number {
-  return ((bytes[offset + 6]! << 24) >> 24) * 2 ** 48 + sixBytes(bytes, offset)
+  return bytes.readInt8(offset + TIME_BYTES) * 2 ** 48 + sixBytes(bytes, offset)
 }
 
-/** Replaces Node's own function, which takes several times as long. */
+/** Quicker than `readUIntLE()`, several times. */
 export function sixBytes(bytes: Buffer, offset: number): number {
-  const low = bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)
-  return (low >>> 0) + (bytes[offset + 4]! | (bytes[offset + 5]! << 8)) * 2 ** 32
+  return bytes.readUInt32LE(offset) + bytes.readUInt16LE(offset + 4) * 2 ** 32
 }
 
 /**

@@ -5,14 +5,31 @@ import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
-import { type Behind, type IdRecord, newMark, recordText, startIn, statesFor, storedStates } from './record.ts'
-import { behindOf, encodeExpect, encodeKeep, isOpenHold, type RecordChanges } from './record-changes.ts'
+import { type Behind, cellIn, type IdRecord, newMark, recordText, statesFor, storedStates } from './record.ts'
+import { behindOf, isOpenHold, type RecordChanges } from './record-changes.ts'
+import { encodeExpect, encodeKeep } from './record-steps.ts'
 import { refundsOfStates } from './refunds.ts'
+import type { Row } from './rows.ts'
 
 /** The id was known, and its key has this value. */
 interface FoundKey {
   readonly now: number
   readonly found: Buffer | undefined
+}
+
+export interface TakesUnderIdsDeps {
+  readonly keys: Keys
+  readonly caller: Caller
+  readonly changes: RecordChanges
+  readonly holds: Holds
+}
+
+/** A reservation that begins. */
+interface Begun {
+  readonly id: ReservationId
+  readonly place: RecordPlace
+  /** Its record, before the time and the charges are known. */
+  readonly record: IdRecord
 }
 
 /** Reservations under an id. Each is charged once, and settled once. */
@@ -22,7 +39,7 @@ export class TakesUnderIds {
   readonly #changes: RecordChanges
   readonly #holds: Holds
 
-  constructor(keys: Keys, caller: Caller, changes: RecordChanges, holds: Holds) {
+  constructor({ keys, caller, changes, holds }: TakesUnderIdsDeps) {
     this.#keys = keys
     this.#caller = caller
     this.#changes = changes
@@ -30,22 +47,26 @@ export class TakesUnderIds {
   }
 
   take(request: TakeRequest, id: ReservationId): Promise<TakeReply> {
-    return this.#take(request, id, this.#begun(request, id))
+    return this.#take(request, { id, place: this.#placeOf(request, id), record: this.#begun(request, id) })
   }
 
-  async #take(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<TakeReply> {
-    const place = this.#placeOf(request, id)
+  async #take(request: TakeRequest, begun: Begun): Promise<TakeReply> {
+    const { id, place } = begun
     const taken = await called<TakeReply | FoundKey>(this.#caller, {
       repeatable: true,
-      encode: (batch) => this.#encode(batch, request, place, begun),
-      alone: (calls, until) => calls.take(request, until, { place, text: recordText(begun, this.#behind(request)) }),
-      read: (replay, status, rows, found) => {
+      encode: (batch) => this.#encode(batch, request, begun),
+      alone: (calls, until) => {
+        const text = recordText(begun.record, this.#behind(request))
+        return calls.take(request, until, { place, text, ttlMs: id.ttlMs })
+      },
+      read: (replay, answer) => {
         const { now } = replay
+        const { status, found } = answer
         if (status === 'other_record') return { now, found }
         if (status === 'too_many_holds') return { outcome: 'too_many_holds', now, states: [] }
-        const reply = takeReply(replay, status, rows, request)
+        const reply = takeReply(replay, answer, request)
         if (reply.outcome !== 'admitted') return reply
-        const record = this.#asTaken(request, begun, reply)
+        const record = this.#asTaken(request, begun.record, reply)
         this.#changes.remember(place.key, record)
         return { ...reply, ...(record.hold && { endsAt: record.hold.endsAt }) }
       },
@@ -53,7 +74,7 @@ export class TakesUnderIds {
         if ('outcome' in reply && reply.outcome === 'admitted') this.#cancelLate(request, id, reply)
       },
     })
-    return 'outcome' in taken ? taken : this.#repeated(request, id, begun, taken)
+    return 'outcome' in taken ? taken : this.#repeated(request, begun, taken)
   }
 
   /** Resolves to whether the reservation was open and belonged to this nonce. */
@@ -74,22 +95,23 @@ export class TakesUnderIds {
     return isDone && result
   }
 
-  #encode(batch: Batch, request: TakeRequest, at: RecordPlace, record: IdRecord): readonly number[] {
-    const { hold, costs, id } = request
-    const { key, ownerIndex } = at
-    const place = batch.record(key)
-    let rows: readonly number[] = []
+  #encode(batch: Batch, request: TakeRequest, { id, place, record }: Begun): readonly Row[] {
+    const { hold, costs } = request
+    const { key, ownerIndex } = place
+    const { length: units } = this.#keys.schema.units
+    const at = batch.record(key)
+    let rows: readonly Row[] = []
     batch.steps(() => {
-      encodeExpect(batch, at, { mark: '' })
+      encodeExpect(batch, place, '')
       if (hold !== undefined) {
         batch.step('fewer', batch.index(this.#keys.holds), Number.POSITIVE_INFINITY)
         batch.step('fewer', batch.index(ownerIndex), hold.maxHolds)
       }
       rows = batch.take(request, costs)
-      const hasSlots = hold !== undefined && costs[this.#keys.schema.units.length]! > 0
-      if (hasSlots) for (const row of rows) encodeKeep(batch, row + 1, -hold.ttlMs)
+      const hasSlots = hold !== undefined && (costs[units] ?? 0) > 0
+      if (hasSlots) for (const row of rows) encodeKeep(batch, row, -hold.ttlMs)
       const text = recordText(record, this.#behind(request))
-      batch.step('record', place, batch.text(text), hold === undefined ? id!.ttlMs : -1, 1)
+      batch.step('record', at, batch.text(text), hold === undefined ? id.ttlMs : -1, 1)
       if (hold === undefined) return
       const name = batch.text(this.#keys.nameOf(key))
       batch.step('index', batch.index(this.#keys.holds), name, -hold.ttlMs, 0)
@@ -99,7 +121,8 @@ export class TakesUnderIds {
   }
 
   #behind(request: TakeRequest): Behind {
-    return behindOf(this.#keys, request, { of: 'take' }, request.hold !== undefined)
+    const behind = behindOf(this.#keys, request, { of: 'take' })
+    return request.hold === undefined ? { of: behind.of, periods: behind.periods } : behind
   }
 
   /** The record of a take, before the time and the charges are known. */
@@ -121,7 +144,7 @@ export class TakesUnderIds {
     const { layout } = this.#keys
     const layers = usedLayers(layout, request)
     const tables = layers.map((layer) => this.#keys.table(layer))
-    const limits = layers.map((layer) => layout.rows[layer]!.identities)
+    const limits = layers.map((layer) => layout.rowAt(layer).identities)
     const taken = { ...begun, tables, limits, states: storedStates(states, layers, layout) }
     const { hold } = begun
     if (hold === undefined) return taken
@@ -130,13 +153,14 @@ export class TakesUnderIds {
   }
 
   /** The reply to a take under a known id. */
-  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<TakeReply> {
+  async #repeated(request: TakeRequest, begun: Begun, known: FoundKey): Promise<TakeReply> {
     const { now } = known
+    const { id, place } = begun
     const { record, fault } = await this.#changes.read(known)
     if (fault !== undefined) throw notDone(fault)
-    if (record === undefined) return this.#take(request, id, begun)
-    const isDue = isOpenHold(record) && record.hold!.endsAt <= now
-    if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
+    if (record === undefined) return this.#take(request, begun)
+    const isDue = isOpenHold(record) && record.hold.endsAt <= now
+    if (isDue) await this.#holds.endAt(place)
     const states = statesFor(record, this.#keys)
     return repeatedTake({ ...record, state: isDue ? 'expired' : record.state, states }, id, now)
   }
@@ -163,11 +187,11 @@ function othersRefunds(record: IdRecord, request: SettleRequest, keys: Keys): Re
   return usedLayers(layout, request).flatMap((layer) => {
     const row = keys.nameOf(keys.row(layer, request.subject))
     const table = keys.table(layer)
-    const { identities } = layout.rows[layer]!
+    const { identities } = layout.rowAt(layer)
     return (record.limits[record.tables.indexOf(table)] ?? []).flatMap((identity) => {
       const cell = identities.includes(identity) ? undefined : cellOfIdentity(identity)
       const amount = request.refunds[schema.units.indexOf(cell?.unit ?? '')] ?? 0
-      const startedAt = startIn(record, table, identity)
+      const { startedAt } = cellIn(record, table, identity)
       return amount === 0 || startedAt === NOT_OPEN ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })

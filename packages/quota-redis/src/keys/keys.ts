@@ -1,6 +1,6 @@
 /// <reference lib="es2024.string" />
-import { type Layout, layerKey, layoutOf, type Owner, ownerOf, usedLayers } from '@scoregw/quota/internal'
-import type { StoreSchema, SubjectKeys, TakeRequest } from '@scoregw/quota/store'
+import { type Layout, layerKey, layoutOf, nth, type Owner, ownerOf, usedLayers } from '@scoregw/quota/internal'
+import type { LayerSchema, StoreSchema, SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 
 /**
  * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Two policies share
@@ -26,10 +26,7 @@ export class Keys {
   /** The index of all open holds. */
   readonly holds: string
   readonly #start: string
-  /** By layer. */
-  readonly #tables: readonly string[]
-  /** The index of each layer by its table. */
-  readonly #layers: ReadonlyMap<string, number>
+  readonly #layers: readonly NamedLayer[]
 
   constructor(prefix: string, schema: StoreSchema) {
     this.schema = schema
@@ -38,37 +35,47 @@ export class Keys {
     this.settings = `${this.#start}:settings`
     this.lists = `${this.#start}:limits`
     this.holds = `${this.#start}:holds`
-    this.#tables = schema.layers.map(({ name }) => tableOf(name))
-    this.#layers = new Map(this.#tables.map((table, layer) => [table, layer]))
+    this.#layers = schema.layers.map((of) => {
+      const table = tableOf(of.name)
+      return { of, table, start: `${this.#start}:${table}` }
+    })
+  }
+
+  #named(layer: number): NamedLayer {
+    return nth(this.#layers, layer)
   }
 
   /** Lone surrogates are written in hexadecimal: UTF-8 would turn all of them into the same three bytes. */
   row(layer: number, subject: SubjectKeys): string {
-    const key = layerKey(this.schema.layers[layer]!, subject)
-    const start = `${this.#start}:${this.#tables[layer]!}`
+    const { of, start } = this.#named(layer)
+    const key = layerKey(of, subject)
     return key.isWellFormed() ? `${start}:${key}` : `${start}!${utf16Hex(key)}`
+  }
+
+  isShared(layer: number): boolean {
+    return this.#named(layer).of.shared
   }
 
   /** The layers of a take's rows, in the order in which scripts read them: shared ones first. */
   layersOf(take: Pick<TakeRequest, 'subject' | 'set' | 'quotas'>): readonly number[] {
     const layers = usedLayers(this.layout, take)
-    const isShared = (layer: number): boolean => this.schema.layers[layer]!.shared
-    return [...layers.filter(isShared), ...layers.filter((layer) => !isShared(layer))]
+    return [...layers.filter((layer) => this.isShared(layer)), ...layers.filter((layer) => !this.isShared(layer))]
   }
 
   /** The layer's name as keys contain it. */
   table(layer: number): string {
-    return this.#tables[layer]!
+    return this.#named(layer).table
   }
 
-  /** The layer of a row by its key without the prefix; `undefined` if the schema lacks it. */
-  layerOf(name: string): number | undefined {
-    return this.#layers.get(/^:([^:!]*)/.exec(name)?.[1] ?? '')
+  /** The layer of a row by its key without the prefix; -1 if the schema lacks it. */
+  layerOf(name: string): number {
+    const table = /^:([^:!]*)/.exec(name)?.[1]
+    return this.#layers.findIndex((layer) => layer.table === table)
   }
 
   /** The key of the book of leases for some shared layers. */
   book(layers: readonly number[]): string {
-    return `${this.#start}$${layers.map((layer) => this.#tables[layer]!).join(':')}`
+    return `${this.#start}$${layers.map((layer) => this.table(layer)).join(':')}`
   }
 
   /** The key of an id's record, and the index that contains it while its hold is open. */
@@ -111,6 +118,15 @@ export class Keys {
       indexOfOwner: `%${table}:${name.slice(start.length, idAt)}`,
     }
   }
+}
+
+/** A layer and its names. */
+interface NamedLayer {
+  readonly of: LayerSchema
+  /** Its name as keys contain it. */
+  readonly table: string
+  /** The beginning of its rows' keys. */
+  readonly start: string
 }
 
 /** Where the record of an id is. */

@@ -5,7 +5,8 @@ import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'
 import { ListBooks } from '../counters/lists.ts'
-import type { Replay } from '../counters/replay.ts'
+import type { CallBasis, Replay } from '../counters/replay.ts'
+import type { Row } from '../counters/rows.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
 import type { UnitAmounts } from './amounts.ts'
@@ -72,13 +73,12 @@ export interface SharedCallsDeps {
 export class SharedCalls {
   readonly #deps: SharedCallsDeps
   readonly #breaker = new Breaker(steadyMs)
-  readonly #books: ListBooks
-  readonly #instant: Instant
+  readonly #basis: CallBasis
 
   constructor(deps: SharedCallsDeps) {
+    const { keys } = deps
     this.#deps = deps
-    this.#books = new ListBooks(deps.keys.layout)
-    this.#instant = new Instant(deps.keys.layout)
+    this.#basis = { keys, books: new ListBooks(keys.layout), instant: new Instant(keys.layout) }
   }
 
   /**
@@ -133,7 +133,7 @@ export class SharedCalls {
         settingsRevision,
         periods: spreadPeriods(keys.layout, at, periods),
       }
-      let rows: readonly number[] = []
+      let rows: readonly Row[] = []
       batch.steps(() => {
         rows = batch.take(grant, [], 'charge')
       })
@@ -155,7 +155,7 @@ export class SharedCalls {
   /** A batch of the counters with the arguments for the scripts of leases: see `lua/book.lua`. */
   #batch(layers: readonly number[], call: object): Batch {
     const { keys, testClock } = this.#deps
-    const batch = new Batch(keys, this.#books, this.#instant, testClock?.now())
+    const batch = new Batch(this.#basis, testClock?.now())
     batch.text(JSON.stringify(call))
     batch.index(keys.book(layers))
     return batch
@@ -163,11 +163,11 @@ export class SharedCalls {
 
   /** The units and starts of a lease's cells, by row. Lists are numbered as the batch has them: in the order of rows. */
   #startsOf(layers: readonly number[], { starts }: Lease['grant']): object[] {
-    const { rows } = this.#deps.keys.layout
+    const { layout } = this.#deps.keys
     const lists: string[] = []
     let from = 0
     return layers.map((layer) => {
-      const { list, size, units } = rows[layer]!
+      const { list, size, units } = layout.rowAt(layer)
       if (!lists.includes(list)) lists.push(list)
       from += size
       return {

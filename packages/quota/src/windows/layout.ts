@@ -1,3 +1,4 @@
+import { nth } from '../errors/nth.ts'
 import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
@@ -105,6 +106,11 @@ export class Layout {
     return this.cells.length
   }
 
+  /** Returns the rows of a layer. */
+  rowAt(layer: number): RowLayout {
+    return nth(this.rows, layer)
+  }
+
   /** Returns the cell of a limit by its position. */
   cellAt(at: number): PlacedCell {
     return this.cells[at]!
@@ -190,6 +196,11 @@ export class Instant {
     return this.#isInside
   }
 
+  /** Returns {@link after} of a limit, by its position. */
+  afterAt(at: number): number {
+    return this.after[at] ?? Number.NaN
+  }
+
   /**
    * Opens a cell now if necessary, so that it can be charged. Buckets are handled too.
    *
@@ -199,7 +210,7 @@ export class Instant {
    */
   roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {
     const rate = rates?.[at] ?? 0
-    const after = this.after[at]!
+    const after = this.afterAt(at)
     if (rate > 0) rollBucket(cells, i, after, this.#now, rate, this.#layout.cellAt(at).perMs)
     else roll(cells, i, after, this.opensAt[at]!, this.#now)
   }
