@@ -5,7 +5,7 @@ export const HOLD_PROOF: Proof = {
   slug: 'holds',
   title: 'Two processes with a hold each',
   about:
-    'Two processes hold tokens and a slot of one window, extend, grow, commit above and below what they hold, and cancel; holds end by themselves, a peer sweeps and resets, the clock steps back. Each process is judged by the answers it got alone. The stores answer such histories as this model does: a test plays all short ones on each of them.',
+    'Two processes hold tokens and a slot of one window. They extend, grow, commit above and below what they hold, and cancel. Holds end by themselves, a peer sweeps and resets, and the clock steps back. Each process is judged by the answers it got alone. The stores answer such histories as this model does: a test plays all short ones on each of them.',
   promises: [
     'slots that are taken are those of open holds',
     'no more slots are taken than there are',

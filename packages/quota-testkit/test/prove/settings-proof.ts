@@ -64,7 +64,7 @@ const APART: OfRules = {
 const KNOWN: KnownBreak = {
   promise: SILENT,
   because:
-    'A backup brings an old revision back. A process that looked before that, and sends what it saw only now, cannot tell: it announces what is no longer stored over what is. The next decision of any process finds its answer stale, reads, and announces what is stored: one read more.',
+    'A backup brings an old revision back. A process that looked before that, and sends only now what it saw, cannot tell. It announces an outdated document over the stored one. The next decision of any process finds its answer stale, reads, and announces what is stored: one read more.',
   history: [
     'the first writes',
     'the first decides',
@@ -83,7 +83,7 @@ function proofOf(place: Place, slug: string, rules: OfRules, usual: number, know
     slug,
     title: `Settings that are stored ${place}`,
     about:
-      'Two processes under settings that are written, announced, lost, backed up and put back, with processes that die and others that take their place. In every state all messages then arrive, and everybody has to follow what is stored.',
+      'Settings are written, announced, lost, backed up and put back. Two processes work under them, and others take their place when they die. In every state all messages then arrive, and everybody has to follow what is stored.',
     promises: [
       'every process follows what is stored, once nothing else happens',
       'no process is stale for ever',

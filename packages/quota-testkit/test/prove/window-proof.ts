@@ -11,7 +11,7 @@ export const WINDOW_PROOF: Proof = {
   slug: 'windows',
   title: 'Two windows of one row',
   about:
-    'The functions that every store decides with (`roll`, `add`, `usedIn`, `reanchor`, `refund`, `close`), on a row of two windows of 2 and 7 seconds with limits of 2 and 3. Requests of 1 and 2, refunds, resets, ends of windows to the millisecond, and a clock that steps back, jumps by an hour and is put right. The model of windows is beside them.',
+    'The functions that every store decides with (`roll`, `add`, `usedIn`, `reanchor`, `refund`, `close`), on a row with two windows: 2 and 7 seconds, with limits 2 and 3. Requests cost 1 and 2. Refunds, resets, and ends of windows to the millisecond happen. A clock steps back, jumps by an hour and is put right. The model of windows is beside them.',
   promises: [
     'no limit is passed, and what has room is admitted',
     'a request is charged in both windows or in none',
