@@ -184,6 +184,8 @@ export default defineConfig({
     pageData.isNotFound ? [['meta', { name: 'robots', content: 'noindex' }]] : headOf(page, title, description),
   sitemap: { hostname: `${SITE}/` },
   cleanUrls: true,
+  // The list of all pages is a file of its own, instead of half of each page.
+  metaChunk: true,
   // The playground loads the calendar for the scenarios that use one.
   shouldPreload: (link) => !link.includes('/calendar.'),
   /** What search engines and previews of links show of a page. */
