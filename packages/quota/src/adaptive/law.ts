@@ -128,7 +128,7 @@ export function adaptiveLaw(
   const bounds = boundsOf(counts)
   const { highRate } = constants
   const areErrorsHigh = bounds.low > highRate && bounds.recentLow > highRate && counts.calls >= MIN_RECENT_CALLS
-  const memory = observed(state, counts, areErrorsHigh, now, constants)
+  const memory = observed(state, { counts, areErrorsHigh, now }, constants)
   const { factorHundredths, lastMoveAt, history } = state
   const tick: Tick = { factorHundredths, lastMoveAt, memory, counts, bounds, areErrorsHigh, now, constants }
   for (const rule of RULES) {
@@ -141,7 +141,7 @@ export function adaptiveLaw(
 /** Always completes a return to a good level, because earlier errors don't count against that level. */
 function finishReturn(tick: Tick): Verdict | undefined {
   const { returningTo } = tick.memory
-  return returningTo === null ? undefined : stepBack('errors_high', tick, returningTo, {})
+  return returningTo === null ? undefined : stepBack(tick, returningTo, {})
 }
 
 /** A trial rises for a short time and always comes back. Then the law waits for errors that it may have caused. */
@@ -159,7 +159,8 @@ function judgeTrial(tick: Tick): Verdict | undefined {
   if (now < endsAt + Math.max(LISTEN_MS, blameMs(memory))) return stay('trial', tick)
   // The level is taken, and the next one becomes the one to try.
   const failed = { levelHundredths: levelHundredths + RISE_HUNDREDTHS, retryAt: now + RISE_WAIT_MS }
-  return risen('trial', tick, levelHundredths, { trial: null, failed })
+  const taken = risen('trial', tick, levelHundredths)
+  return { ...taken, memory: { ...taken.memory, trial: null, failed } }
 }
 
 /** Lower limits have not helped: the factor returns to 1 and stays there while errors are as they were. */
@@ -170,7 +171,7 @@ function stayInVain(tick: Tick): Verdict | undefined {
   const isWorse = bounds.low > VAIN_RATES.worse * vainRate && bounds.recentLow > VAIN_RATES.worse * vainRate
   if (isWorse) {
     const longer = Math.min(VAIN_WAIT_MAX_MS, 2 * vainWaitMs)
-    return stepBack('errors_high', tick, constants.minHundredths, { vainRate: null, vainWaitMs: longer })
+    return stepBack(tick, constants.minHundredths, { vainRate: null, vainWaitMs: longer })
   }
   if (bounds.high < VAIN_RATES.better * vainRate)
     return { ...stay('steady', tick), memory: { vainRate: null, vainWaitMs: VAIN_AFTER_MS } }
@@ -199,7 +200,7 @@ function blameRises(tick: Tick): Verdict | undefined {
   const home = Math.max(constants.minHundredths, before)
   const failed = failedAgain(tick, home + RISE_HUNDREDTHS)
   const troubleSince = memory.troubleSince ?? now
-  return stepBack('errors_high', tick, home, { ...failed, troubleSince, rises: [], evidence: 0 })
+  return stepBack(tick, home, { ...failed, troubleSince, rises: [], evidence: 0 })
 }
 
 /** Falls while errors are high. If a level just below a failed one has errors too, it has failed as well. */
@@ -228,9 +229,7 @@ function driftToOne(tick: Tick): Verdict | undefined {
     return { code: 'little_traffic', factorHundredths: Math.max(100, factorHundredths - RISE_HUNDREDTHS) }
   const to = Math.min(100, factorHundredths + RISE_HUNDREDTHS)
   const hasFailed = memory.failed !== null && to >= memory.failed.levelHundredths && now < memory.failed.retryAt
-  return hasFailed || bounds.low >= constants.lowRate
-    ? stay('little_traffic', tick)
-    : risen('little_traffic', tick, to, {})
+  return hasFailed || bounds.low >= constants.lowRate ? stay('little_traffic', tick) : risen('little_traffic', tick, to)
 }
 
 /** Rises while errors are low, and tries the failed level when its wait is over. */
@@ -240,7 +239,7 @@ function rise(tick: Tick): Verdict | undefined {
   if (factorHundredths >= constants.maxHundredths || !hasWaited(tick, RISE_WAIT_MS)) return stay('errors_low', tick)
   const to = Math.min(constants.maxHundredths, factorHundredths + RISE_HUNDREDTHS)
   const { failed } = memory
-  if (failed === null || to < failed.levelHundredths) return risen('errors_low', tick, to, {})
+  if (failed === null || to < failed.levelHundredths) return risen('errors_low', tick, to)
   if (now < failed.retryAt || suspects(tick).length > 0) return stay('errors_low', tick)
   const trial = { homeHundredths: factorHundredths, levelHundredths: to, endsAt: now + TRIAL_MS }
   return { code: 'trial', factorHundredths: to, memory: { trial, rises: [], evidence: 0 } }
@@ -273,17 +272,17 @@ function stay(code: FactorReasonCode, { factorHundredths }: Tick): Verdict {
   return { code, factorHundredths }
 }
 
-function risen(code: FactorReasonCode, tick: Tick, to: number, memory: Partial<FactorMemory>): Verdict {
+function risen(code: FactorReasonCode, tick: Tick, to: number): Verdict {
   const rises = [...tick.memory.rises, { at: tick.now, fromHundredths: tick.factorHundredths }]
-  return { code, factorHundredths: to, memory: { rises, evidence: 0, ...memory } }
+  return { code, factorHundredths: to, memory: { rises, evidence: 0 } }
 }
 
 /** Makes one step of the return to a level. The next ticks make the others. */
-function stepBack(code: FactorReasonCode, tick: Tick, toHundredths: number, memory: Partial<FactorMemory>): Verdict {
+function stepBack(tick: Tick, toHundredths: number, memory: Partial<FactorMemory>): Verdict {
   const { factorHundredths } = tick
   const next = Math.min(factorHundredths, Math.max(toHundredths, factorHundredths - FALL_HUNDREDTHS))
   return {
-    code,
+    code: 'errors_high',
     factorHundredths: next,
     memory: { ...memory, returningTo: next <= toHundredths ? null : toHundredths },
   }

@@ -72,14 +72,14 @@ function clockSteppedBack(state: FactorState, now: number): FactorState {
 /** Adds a tick's counts: evidence against the level, and whether errors began or passed. */
 export function observed(
   { memory, tickedAt }: FactorState,
-  counts: AdaptiveCounts,
-  areErrorsHigh: boolean,
-  now: number,
+  { counts, areErrorsHigh, now }: { counts: AdaptiveCounts; areErrorsHigh: boolean; now: number },
   { lowRate, highRate, minCalls }: AdaptiveConstants,
 ): FactorMemory {
   // Each recent minute is counted by five ticks, so each tick adds a fifth of the evidence.
   const minutes = tickedAt === null ? 1 : Math.min(RECENT_MINUTES, (now - tickedAt) / MINUTE_MS)
-  const added = (minutes / RECENT_MINUTES) * evidenceOf(counts.recentErrors, counts.recentCalls, lowRate, highRate)
+  const added =
+    (minutes / RECENT_MINUTES) *
+    evidenceOf({ calls: counts.recentCalls, errors: counts.recentErrors }, lowRate, highRate)
   const seen: FactorMemory = {
     ...memory,
     rises: memory.rises.filter(({ at }) => now - at <= BLAME_MAX_MS),

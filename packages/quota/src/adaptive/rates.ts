@@ -61,7 +61,11 @@ export function recently({ calls, errors, recentCalls, recentErrors }: AdaptiveC
  * How much the counts speak for one error rate against a lower one: the logarithm of how many times likelier they are
  * (A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945).
  */
-export function evidenceOf(errors: number, calls: number, lower: number, higher: number): number {
+export function evidenceOf(
+  { calls, errors }: { readonly calls: number; readonly errors: number },
+  lower: number,
+  higher: number,
+): number {
   return errors * Math.log(higher / lower) - calls * (higher - lower)
 }
 

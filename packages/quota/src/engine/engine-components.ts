@@ -120,7 +120,7 @@ export class EngineComponents {
     const fallback = new Fallback({ policy, frameOf, failurePolicy, clock, reports })
     const owed = new Owed({
       fallback,
-      read: ({ subject, set, quotas }) => runAsync(this.calls.read(subject, set, quotas, systemStopwatch())),
+      read: (demand) => runAsync(this.calls.read(demand, systemStopwatch())),
       // Posted at most once, even if it gets lost.
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
@@ -169,8 +169,8 @@ export class EngineComponents {
         if (events.hasListeners('unknownPlan')) events.emit('unknownPlan', unknown)
         else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
       },
-    } satisfies ConstructorParameters<typeof LiveSettings>[2]
-    return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
+    } satisfies ConstructorParameters<typeof LiveSettings>[1]
+    return new LiveSettings({ policy, settingsStore, clock, factorStore }, listener)
   }
 
   /** Reads a subject's limits, as after a charge. */
@@ -181,7 +181,7 @@ export class EngineComponents {
     return decisions.charged(
       { subject, set, operation, plan, numbers, costs },
       quotas,
-      yield* calls.read(subject, set, quotas, startedAt),
+      yield* calls.read({ subject, set, quotas }, startedAt),
     )
   }
 

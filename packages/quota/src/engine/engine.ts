@@ -55,12 +55,12 @@ class QuotaEngine implements Quota {
   #closing: Promise<void> | undefined
 
   constructor(components: EngineComponents) {
-    const { policy, settingsStore: store, live, factorStore, clock, calendar } = components
+    const { policy, settingsStore: store, live, clock, calendar } = components
     this.#components = components
     this.sync = components.sync
     this.policy = policy
     this.holdTtlMs = components.check.holdTtlMs
-    this.settings = settingsAdmin(policy, store, live, factorStore !== undefined)
+    this.settings = settingsAdmin(components)
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
     this.holds = holdsAdmin(components, () => this.#requireOpen())
     this.#watch = new HoldWatch(() => this.holds.sweep())
@@ -117,12 +117,12 @@ class QuotaEngine implements Quota {
     this.#requireOpen()
     const { calls, decisions } = this.#components
     const demand = this.#peeked(request)
-    const { subject, set, quotas, settingsError } = demand
+    const { settingsError } = demand
     if (settingsError !== undefined) throw unavailable(settingsError, 'the settings store')
     const blocked = decisions.blocked(demand)
     if (blocked !== undefined) return blocked
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    return decisions.peeked(demand, calls.readSync(subject, set, quotas))
+    return decisions.peeked(demand, calls.readSync(demand))
   }
 
   *#peeking(request: QuotaRequest): Task<Decision> {
@@ -130,13 +130,12 @@ class QuotaEngine implements Quota {
     const { demands, decisions, calls } = this.#components
     const startedAt = yield* calls.ready()
     let demand = this.#peeked(request)
-    const { subject, set } = demand
     if (!demand.hasSubjectSettings)
-      demand = demands.withQuotas(demand, yield* calls.quotasOf(subject, demand, startedAt))
+      demand = demands.withQuotas(demand, yield* calls.quotasOf(demand.subject, demand, startedAt))
     const blocked = decisions.blocked(demand)
     if (blocked !== undefined) return blocked
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    return decisions.peeked(demand, yield* calls.read(subject, set, demand.quotas, startedAt))
+    return decisions.peeked(demand, yield* calls.read(demand, startedAt))
   }
 
   #peeked(request: QuotaRequest): TakeDemand {
@@ -169,7 +168,7 @@ class QuotaEngine implements Quota {
     const { subject, ...terms } = check.status(given, options)
     const quotas = calls.cachedQuotas(subject, terms)!
     const holds = calls.holdsOfSync(subject)
-    return decisions.status(subject, quotas, calls.readSync(subject, ALL, quotas), holds)
+    return decisions.status(quotas, calls.readSync({ subject, set: ALL, quotas }), holds)
   }
 
   *#reading(given: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): Task<QuotaStatus> {
@@ -179,8 +178,8 @@ class QuotaEngine implements Quota {
     const { subject, ...terms } = check.status(given, options)
     const quotas = yield* calls.quotasOf(subject, terms, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
-    const read = yield* calls.read(subject, ALL, quotas, startedAt)
-    return decisions.status(subject, quotas, read, yield* answered(store.sync, listed))
+    const read = yield* calls.read({ subject, set: ALL, quotas }, startedAt)
+    return decisions.status(quotas, read, yield* answered(store.sync, listed))
   }
 
   async run<T>(

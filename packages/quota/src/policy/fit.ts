@@ -113,9 +113,8 @@ function memberOf({ name, formerly }: Named, stored: unknown): unknown {
  */
 export function withForeignBursts<T extends object>(
   rules: readonly LimitRule[],
-  stored: unknown,
+  { stored, named }: { readonly stored: unknown; readonly named: unknown },
   next: T,
-  named: unknown,
 ): T {
   if (named === null) return next
   const foreign = rules.flatMap((rule): [string, unknown][] => {

@@ -211,7 +211,7 @@ function ownNumber({ policy, settings }: LimitInputs, rule: LimitRule, of: Limit
   if (requested !== undefined) return { number: requested, from: 'request' }
   const planned = policy.planOf === undefined ? subject : ownOf(of.subjects, policy.planOf)
   const plan = planned?.plan ?? of.plan
-  const number = plan === undefined ? undefined : planLimit(policy, settings, plan, rule.name)
+  const number = plan === undefined ? undefined : planLimit({ policy, settings }, plan, rule.name)
   return number === undefined ? undefined : { number, from: 'plan' }
 }
 
@@ -227,8 +227,7 @@ export function planNames(policy: Pick<Policy, 'plans'>, settings: Pick<Settings
 
 /** A plan's limit in the settings, else in the policy; `undefined`: it follows the base. */
 export function planLimit(
-  policy: Pick<Policy, 'plans'>,
-  settings: Pick<Settings, 'plans'>,
+  { policy, settings }: { readonly policy: Pick<Policy, 'plans'>; readonly settings: Pick<Settings, 'plans'> },
   plan: string,
   name: string,
 ): LimitNumber | undefined {

@@ -35,7 +35,7 @@ export function policyFaults(written: Written): Fault[] {
   }
   const units = unitsOf(written)
   const layers = layersOf(written)
-  const limits = entries.map(([name, limit]) => ruleOf(written, layers, units, name, limit))
+  const limits = entries.map(([name, limit]) => ruleOf({ written, layers, units }, name, limit))
   const draft = { units, layers, limits }
   const found = [
     ...entries.flatMap(([name, limit], at) => limitFaults(written, draft, limits[at]!, limit).map(inLimit(name))),

@@ -27,6 +27,8 @@ const MAX_PLANS = 100
 interface Writing {
   /** Whether money may be whole millionths, as documents have it. */
   readonly asStored: boolean
+  /** Whether `null` may follow the default. Default: `false` */
+  readonly orNull?: boolean
 }
 
 /** Checks numbers of some limits. @param wrong returns the fault of a limit's name */
@@ -42,16 +44,15 @@ export function someNumbersCheck(
   }, 'an object of numbers by limit')
 }
 
-/** Checks the number of a limit, as the rule's unit and kind need it. @param isNullable whether `null` is valid */
+/** Checks the number of a limit, as the rule's unit and kind need it. */
 export function numberCheck(
   { units }: Pick<Policy, 'units'>,
   rule: LimitRule,
-  { asStored }: Writing,
-  isNullable = false,
+  { asStored, orNull = false }: Writing,
 ): Check<unknown> {
   const isValid = (value: unknown): boolean =>
-    (isNullable && value === null) || limitNumber(units, rule, value, asStored) !== undefined
-  const what = isNullable ? ', or null to follow the default' : ''
+    (orNull && value === null) || limitNumber(units, rule, value, asStored) !== undefined
+  const what = orNull ? ', or null to follow the default' : ''
   const unit = unitNamed(units, rule.unit)
   const number = isMoney(unit) ? moneyText(unit) : aLimit(rule.unit)
   const bucket = rule.window?.burst === undefined ? '' : ', { limit, burst } with a burst of 1 to the limit'

@@ -93,13 +93,12 @@ function pricesSchema(policy: Policy): Check<Readonly<Record<string, unknown>>> 
  */
 export function subjectSettingsFaults(
   policy: Policy,
-  layer: string,
+  { layer, plans }: { readonly layer: string; readonly plans: readonly string[] },
   document: unknown,
-  plans: readonly string[],
 ): Fault[] {
   const shared = sharedNames(policy)
   const own = limitsOfLayer(policy, layer)
-  const override = (rule: LimitRule): Check<unknown> => numberCheck(policy, rule, { asStored: true }, true)
+  const override = (rule: LimitRule): Check<unknown> => numberCheck(policy, rule, { asStored: true, orNull: true })
   const until = v.nullable(where<number>(isInstant, 'epoch milliseconds, or null for no end'))
   const schema = group({
     limits: group(Object.fromEntries(own.map((rule) => [rule.name, override(rule)]))),

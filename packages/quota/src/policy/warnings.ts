@@ -43,7 +43,7 @@ function warningsOf(inputs: LimitInputs, plan: string | undefined, least: 0 | 1)
   const { policy, settings } = inputs
   const { limits } = effectiveQuotas(inputs, { plan })
   return placedLimits(policy).shown.flatMap(({ rule, at }) => {
-    const isLookedAt = plan === undefined || planLimit(policy, settings, plan, rule.name) !== undefined
+    const isLookedAt = plan === undefined || planLimit({ policy, settings }, plan, rule.name) !== undefined
     const limit = limits[at]!
     const message = isLookedAt && limit >= least ? warning(inputs, rule, limit) : undefined
     return message === undefined ? [] : [{ path: rule.name, message }]

@@ -110,7 +110,7 @@ export function policyOf(written: Written): Policy {
   const { plans = {}, planOf, answers } = written
   const units = unitsOf(written)
   const layers = layersOf(written)
-  const limits = Object.entries(written.limits).map(([name, limit]) => ruleOf(written, layers, units, name, limit))
+  const limits = Object.entries(written.limits).map(([name, limit]) => ruleOf({ written, layers, units }, name, limit))
   const operations = Object.entries(operationsOf(written)).map(([name, operation]) => [name, plainOperation(operation)])
   return {
     units,
@@ -140,9 +140,7 @@ const FREE: PlainCost = { [REQUESTS]: 0 }
 
 /** A limit's rule. The number may be invalid; it is checked with the rule. */
 export function ruleOf(
-  written: Written,
-  layers: readonly LayerDefinition[],
-  units: Policy['units'],
+  { written, layers, units }: Pick<Policy, 'layers' | 'units'> & { readonly written: Written },
   name: string,
   limit: WrittenLimit,
 ): LimitRule {

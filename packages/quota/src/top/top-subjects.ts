@@ -77,7 +77,7 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
         for (const list of all) list.clear()
       },
     })
-  const add = (list: ReadonlyMap<string, HeavyList>, operation: string, subject: Subject, amount: number): void => {
+  const add = (list: ReadonlyMap<string, HeavyList>, { operation, subject }: Counted, amount: number): void => {
     advance()
     const name = typeof subject === 'string' ? subject : subject[own]
     if (typeof name === 'string' && amount > 0)
@@ -108,13 +108,14 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     throw new QuotaError('invalid_options', `unit: expected one of ${listed(units)}, got ${shown(unit)}`)
   }
   const stops = [
-    quota.on('admitted', ({ operation, subject, cost }) => {
-      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(cost, unit))
+    quota.on('admitted', (decision) => {
+      for (const unit of units) add(spentOf(unit), decision, ofUnit(decision.cost, unit))
     }),
-    quota.on('overrun', ({ operation, subject, charged, reserved }) => {
-      for (const unit of units) add(spentOf(unit), operation, subject, ofUnit(charged, unit) - ofUnit(reserved, unit))
+    quota.on('overrun', (overrun) => {
+      const { charged, reserved } = overrun
+      for (const unit of units) add(spentOf(unit), overrun, ofUnit(charged, unit) - ofUnit(reserved, unit))
     }),
-    quota.on('refused', ({ operation, subject }) => add(refused, operation, subject, 1)),
+    quota.on('refused', (decision) => add(refused, decision, 1)),
   ]
   return {
     sinceAt() {
@@ -127,6 +128,12 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
       for (const stop of stops) stop()
     },
   }
+}
+
+/** Whose operation is counted. */
+interface Counted {
+  readonly operation: string
+  readonly subject: Subject
 }
 
 /** The options of {@link topSubjects}. */

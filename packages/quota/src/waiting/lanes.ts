@@ -101,7 +101,7 @@ export class Lanes {
           stopListening?.()
           if ('error' in how) reject(how.error as Error)
           else if ('reservation' in how) resolve(how.reservation)
-          else resolve(refused(this.#quota, request, how.refusal, how.decision))
+          else resolve(refused(this.#quota, request, how))
         },
       })
       const stopListening = signal && onAbort(signal, leave)

@@ -15,8 +15,7 @@ const RETRY_MS = 1_000
 export async function refused(
   quota: Quota,
   request: ReserveRequest,
-  reason: WaitRefusal,
-  known: RefusedDecision | undefined,
+  { refusal: reason, decision: known }: { refusal: WaitRefusal; decision?: RefusedDecision | undefined },
 ): Promise<WaitedReservation<Counting>> {
   let decision = known
   if (decision === undefined && reason !== 'queue_full') {

@@ -18,9 +18,9 @@ import { mapValues, member, membersOf, withoutFormer } from '../../policy/stored
 import { type Counting, unitNames } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
-import type { SettingsStore, StoredDocument, StoreWriteOptions } from '../../store/settings-store.ts'
+import type { StoredDocument, StoreWriteOptions } from '../../store/settings-store.ts'
 import { callOptions } from '../decide/members.ts'
-import type { LiveSettings } from '../settings/live-settings.ts'
+import type { EngineComponents } from '../engine-components.ts'
 import {
   type DeepPartial,
   type Document,
@@ -72,12 +72,13 @@ export interface QuotaSettings<C extends Counting = Counting> {
   ): Promise<SettingsUpdate<C>>
 }
 
-export function settingsAdmin(
-  policy: Policy,
-  store: SettingsStore,
-  live: LiveSettings,
-  hasFactor: boolean,
-): QuotaSettings {
+export function settingsAdmin({
+  policy,
+  settingsStore: store,
+  live,
+  factorStore,
+}: Pick<EngineComponents, 'policy' | 'settingsStore' | 'live' | 'factorStore'>): QuotaSettings {
+  const hasFactor = factorStore !== undefined
   const check = settingsCheck(policy, hasFactor)
 
   function fitted(stored: StoredDocument | undefined): VersionedSettings {
@@ -109,7 +110,10 @@ export function settingsAdmin(
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
       const plain = plainSettings(policy, settings)
-      return { next: plain, document: kept(policy, stored, current, plain, namedIn(current)) }
+      return {
+        next: plain,
+        document: kept(policy, { stored, fitted: current }, { next: plain, named: namedIn(current) }),
+      }
     })
     const { version, revision, next: settings } = written
     await live.wrote({ document: written.document, version, revision })
@@ -145,14 +149,26 @@ function others(of: unknown, before: object): object {
   return Object.fromEntries(membersOf(of).filter(isOther))
 }
 
+/** A checked change. */
+interface Change {
+  /** The settings after it. */
+  readonly next: Settings
+  /** The members that it names. */
+  readonly named: object
+}
+
 /**
  * Returns the document to store. It keeps a mode that only other processes can use, unless the change sets one.
  * Thresholds are replaced as a whole.
  */
-function kept(policy: Policy, stored: unknown, fitted: Settings, changed: Settings, change: object): object {
-  const next = withForeignNumbers(policy, stored, changed, change)
+function kept(
+  policy: Policy,
+  { stored, fitted }: { readonly stored: unknown; readonly fitted: Settings },
+  change: Change,
+): object {
+  const next = withForeignNumbers(policy, stored, change)
   const mode = member(stored, 'mode')
-  const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change, 'mode')
+  const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change.named, 'mode')
   const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
   const document = rewritten(rest, knownIn(policy, stored, fitted), next) as Settings
   const plans = mapValues(document.plans ?? {}, (plan, name) => withoutFormer(policy.limits, plan, next.plans[name]))
@@ -166,10 +182,10 @@ function kept(policy: Policy, stored: unknown, fitted: Settings, changed: Settin
 }
 
 /** Adds the stored numbers that only other processes can use. */
-function withForeignNumbers(policy: Policy, stored: unknown, next: Settings, change: object): Settings {
+function withForeignNumbers(policy: Policy, stored: unknown, { next, named }: Change): Settings {
   const numbers = <T extends object>(rules: Policy['limits'], to: T, ...path: readonly [string, ...string[]]): T => {
-    const [of, named] = [stored, change].map((from) => path.reduce<unknown>(member, from))
-    return withForeignBursts(rules, of, to, named)
+    const at = (document: unknown): unknown => path.reduce<unknown>(member, document)
+    return withForeignBursts(rules, { stored: at(stored), named: at(named) }, to)
   }
   return {
     ...next,

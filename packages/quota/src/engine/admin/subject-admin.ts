@@ -141,15 +141,17 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     const { next, version, revision } = await write(place, options, (current, stored) => {
       const from = base(current, defaults)
       const merged = mergedSettings(from, patch, defaults)
-      if (!isObject(merged)) throw faulty(subjectSettingsFaults(policy, layer, merged, plans))
-      const named = merged.plan === from.plan && from.plan !== null ? [...plans, from.plan] : plans
-      const faults = subjectSettingsFaults(policy, layer, { ...merged, anchor: withoutHistory(merged.anchor) }, named)
+      if (!isObject(merged)) throw faulty(subjectSettingsFaults(policy, { layer, plans }, merged))
+      const known = merged.plan === from.plan && from.plan !== null ? [...plans, from.plan] : plans
+      const document = { ...merged, anchor: withoutHistory(merged.anchor) }
+      const faults = subjectSettingsFaults(policy, { layer, plans: known }, document)
       if (faults.length > 0) throw faulty(faults)
       const isKept = merged.anchor === current.anchor
-      const anchor = isKept ? current.anchor : anchored(current, withoutHistory(merged.anchor))
+      const anchor = isKept ? current.anchor : anchored(current, document.anchor)
       const limits = limitNumbers(policy, merged.limits) as SubjectSettings['limits']
       const settings = { ...merged, limits, anchor }
-      const foreign = withForeignBursts(limitsOfLayer(policy, layer), member(stored, 'limits'), limits, patch.limits)
+      const written = { stored: member(stored, 'limits'), named: patch.limits }
+      const foreign = withForeignBursts(limitsOfLayer(policy, layer), written, limits)
       return { next: settings, document: kept(stored, current, { ...settings, limits: foreign }) }
     })
     return { ...next, version, revision }

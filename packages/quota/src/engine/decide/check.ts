@@ -190,7 +190,7 @@ export class RequestCheck {
 
   /** Returns the growth of a hold as a vector. @throws {QuotaError} `invalid_cost` */
   added(cost: Cost): readonly number[] {
-    return costsOf(checkedCost(this.#policy.units, cost, 'add', 1, noneOf(this.units)), false)
+    return costsOf(checkedCost(this.#policy.units, cost, { what: 'add', least: 1, missing: noneOf(this.units) }), false)
   }
 
   /**
@@ -199,7 +199,7 @@ export class RequestCheck {
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
     if (cost === undefined) return undefined
     const asReserved = this.units.map(() => undefined)
-    return checkedCost(this.#policy.units, cost, 'commit', 0, asReserved)
+    return checkedCost(this.#policy.units, cost, { what: 'commit', least: 0, missing: asReserved })
   }
 
   /** @throws {QuotaError} `invalid_ttl` for an invalid or too long lifetime */
@@ -225,7 +225,7 @@ export class RequestCheck {
  */
 function costOf(units: Units, { cost }: QuotaRequest, price: readonly number[]): readonly number[] {
   if (cost === undefined) return price
-  const vector = checkedCost(units, cost, 'cost', 0, price)
+  const vector = checkedCost(units, cost, { what: 'cost', least: 0, missing: price })
   return vector.every((amount, at) => amount === price[at]) ? price : costsOf(vector, takesSlots(price))
 }
 
@@ -239,9 +239,7 @@ function costOf(units: Units, { cost }: QuotaRequest, price: readonly number[]):
 function checkedCost<Missing>(
   units: Units,
   cost: Cost,
-  what: string,
-  least: 0 | 1,
-  missing: readonly Missing[],
+  { what, least, missing }: { readonly what: string; readonly least: 0 | 1; readonly missing: readonly Missing[] },
 ): readonly (number | Missing)[] {
   // A copy reads each getter once, so that the charge is the value that was checked.
   const given = isPlain(cost) ? { ...cost } : cost

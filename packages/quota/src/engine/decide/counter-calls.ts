@@ -29,6 +29,13 @@ interface Exchange<Q, A> {
   readonly reply: A
 }
 
+/** Whose counters are read: with `set`, an index of the schema's `sets`. */
+interface ReadOf {
+  readonly subject: Subject
+  readonly set: number
+  readonly quotas: Quotas
+}
+
 export interface CounterCallsDeps {
   readonly counters: Counters
   readonly can: StoreAbilities | undefined
@@ -78,7 +85,7 @@ export class CounterCalls {
   }
 
   /** {@link read} for synchronous counters. */
-  readSync(subject: Subject, set: number, quotas: Quotas): Exchange<ReadRequest, ReadReply> {
+  readSync({ subject, set, quotas }: ReadOf): Exchange<ReadRequest, ReadReply> {
     const { counters, periods } = this.#deps
     for (let tries = 1; ; tries++) {
       const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
@@ -91,9 +98,10 @@ export class CounterCalls {
   /**
    * Reads counters. Repeats it while their clock is outside the request's periods. @param startedAt see {@link ready}
    */
-  *read(subject: Subject, set: number, quotas: Quotas, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
+  *read(of: ReadOf, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
     const { counters, sync, periods } = this.#deps
-    if (sync) return this.readSync(subject, set, quotas)
+    if (sync) return this.readSync(of)
+    const { subject, set, quotas } = of
     for (let tries = 1; ; tries++) {
       const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
       const reply = yield* this.call(() => counters.read(request), undefined, startedAt)

@@ -5,7 +5,6 @@ import { ALL } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
 import type { ReadReply, ReadRequest } from '../../store/quota-store.ts'
-import type { Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HeldLimitStatus, QuotaStatus } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
@@ -114,9 +113,8 @@ export class Decisions {
    * @param holds the subject's open holds
    */
   status(
-    subject: Subject,
     quotas: Quotas,
-    { request: { periods }, reply: { now, states } }: Read,
+    { request: { subject, periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
     const { frameOf, live } = this.#deps

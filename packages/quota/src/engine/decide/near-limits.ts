@@ -98,19 +98,19 @@ export class NearLimits {
   /**
    * Handles a reservation.
    *
+   * @param of with what it reserves: an amount per unit, and the slots
    * @param hold its nonce and when it expires, if it is one
    * @returns what to settle; `undefined` while there is no listener
    */
   reserved(
-    of: ChargeOf,
+    of: ChargeOf & { readonly costs: readonly number[] },
     decision: AdmittedDecision,
-    costs: readonly number[],
     hold?: { readonly nonce: string; readonly endsAt: number },
   ): OpenCharge | undefined {
     if (!this.#isHeard) return undefined
     const charge = { of, endsAt: hold?.endsAt, cells: new Map<string, Cell>() }
     if (hold !== undefined) put(this.#holds, hold.nonce, charge)
-    this.charged(decision, costs, charge)
+    this.charged(decision, of.costs, charge)
     return charge
   }
 

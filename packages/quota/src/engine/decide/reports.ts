@@ -32,7 +32,8 @@ export class Reports {
   decided(decision: Decision, demand: Pick<Demand, 'operation'>, startedAtMs: number | undefined): void {
     if (this.#outages.isOpen) this.#outages.answered()
     if (!this.#events.hasDecisionListeners) return
-    this.#time(demand.operation, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
+    const { allowed } = decision
+    this.#time(demand.operation, startedAtMs, { outcome: allowed ? 'admitted' : 'refused', allowed })
     if (decision.allowed) this.#events.emit('admitted', decision)
     else this.#events.emit('refused', decision)
     if (this.#events.hasListeners('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
@@ -41,7 +42,7 @@ export class Reports {
   /** Reports a refusal without a store. */
   refused(decision: RefusedDecision, startedAtMs: number | undefined): void {
     if (!this.#events.hasDecisionListeners) return
-    this.#time(decision.operation, startedAtMs, 'refused', false)
+    this.#time(decision.operation, startedAtMs, { outcome: 'refused', allowed: false })
     this.#events.emit('refused', decision)
   }
 
@@ -50,15 +51,15 @@ export class Reports {
   }
 
   degraded({ operation, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
-    this.#time(operation, startedAtMs, 'degraded', allowed)
+    this.#time(operation, startedAtMs, { outcome: 'degraded', allowed })
     if (!this.#events.hasListeners('degraded')) this.#outages.failed(error, allowed)
     else this.#events.emit('degraded', { operation, allowed, error })
   }
 
-  #time(operation: string, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
+  #time(operation: string, startedAtMs: number | undefined, result: Pick<DecisionTime, 'outcome' | 'allowed'>): void {
     // A listener that was added during the request isn't called.
     if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
-    this.#events.emit('decided', { operation, outcome, allowed, durationMs })
+    this.#events.emit('decided', { operation, outcome: result.outcome, allowed: result.allowed, durationMs })
   }
 }

@@ -128,8 +128,8 @@ class ResumedHandle extends Handle {
   readonly subject: Subject
   readonly operation: string
 
-  constructor(held: Settleable, run: Run, subject: Subject, operation: string) {
-    super(held, run)
+  constructor(held: Settleable, subject: Subject, operation: string) {
+    super(held, runAsync)
     this.subject = subject
     this.operation = operation
   }
@@ -142,7 +142,7 @@ export function reservedHandle(held: Settleable, run: Run, decision: AdmittedDec
 
 /** Makes the handle of a hold that was reserved elsewhere or earlier. */
 export function resumedHandle(held: Settleable, subject: Subject, operation: string): ResumedReservation {
-  return new ResumedHandle(held, runAsync, subject, operation) as unknown as ResumedReservation
+  return new ResumedHandle(held, subject, operation) as unknown as ResumedReservation
 }
 
 /** The error of calls that need a hold. */

@@ -156,7 +156,7 @@ export class HoldHandle implements Settleable {
     if (request.as === 'cancelled') return { charged: shown(noneOf(units)), uncharged: shown(noneOf(units)) }
     if (outcome === 'above') {
       const wanted = reply.reserved.map((amount, unit) => request.actual![unit] ?? amount)
-      throw commitAbove(units, wanted, reply.reserved, 'the operation has no `overrun`')
+      throw commitAbove(units, { actual: wanted, reserved: reply.reserved }, 'the operation has no `overrun`')
     }
     if (outcome === 'cancelled') {
       throw new QuotaError('reservation_cancelled', `commit: this hold of "${operation}" was cancelled`)
@@ -211,8 +211,7 @@ function nameOf({ subject, operation, plan, numbers, id, slot, ttlMs }: HoldIden
 /** The error of a commit above the reserved amount of a unit. */
 export function commitAbove(
   units: readonly string[],
-  actual: readonly number[],
-  reserved: readonly number[],
+  { actual, reserved }: Readonly<Record<'actual' | 'reserved', readonly number[]>>,
   why: string,
 ): QuotaError {
   const above = units.flatMap((unit, at) =>

@@ -57,13 +57,13 @@ export class Reservations {
     if (demand.hold !== undefined) {
       const identity = identityOf(demand)
       const endsAt = reply.endsAt!
-      near.reserved(demand, decision, demand.costs, { nonce: identity.id.nonce, endsAt })
+      near.reserved(demand, decision, { nonce: identity.id.nonce, endsAt })
       return this.#held(decision, this.#deps.hold(identity, endsAt), run)
     }
     const { subject, set, quotas, id } = demand
     const { layers } = quotas
     const settlement: Settlement = (refunds, as) => ({ subject, set, layers, states, refunds, as, id })
-    const open = near.reserved(demand, decision, demand.costs)
+    const open = near.reserved(demand, decision)
     return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined, open }), run)
   }
 
@@ -159,7 +159,7 @@ class Charge implements Settleable {
     const wanted = this.#wanted('committed', actual)
     const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
     if (!isAbove || this.#isUnrecorded) return
-    throw commitAbove(this.#deps.check.units, wanted, this.#reserved, "it isn't a hold (`ttlMs`)")
+    throw commitAbove(this.#deps.check.units, { actual: wanted, reserved: this.#reserved }, "it isn't a hold (`ttlMs`)")
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {

@@ -23,6 +23,13 @@ export interface SettingsListener {
   unknownPlan(unknown: UnknownPlan): void
 }
 
+export interface LiveSettingsDeps {
+  readonly policy: Policy
+  readonly settingsStore: SettingsStore
+  readonly clock: Clock
+  readonly factorStore: FactorStore | undefined
+}
+
 /**
  * The effective settings: the stored ones, fitted to the policy, or the policy's own if nothing is stored. Only the
  * first read is awaited. While an asynchronous store is read again, decisions use the last known settings.
@@ -49,13 +56,7 @@ export class LiveSettings {
   /** The read after it, for callers that know of a change which the first may have missed. */
   #queuedRead: Promise<void> | undefined
 
-  constructor(
-    policy: Policy,
-    store: SettingsStore,
-    listener: SettingsListener,
-    clock: Clock,
-    factorStore?: FactorStore,
-  ) {
+  constructor({ policy, settingsStore: store, clock, factorStore }: LiveSettingsDeps, listener: SettingsListener) {
     this.#policy = policy
     this.#store = store
     this.#listener = listener

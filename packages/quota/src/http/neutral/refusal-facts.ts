@@ -66,11 +66,11 @@ export function waitOf(seconds: number): readonly Length[] {
   if (seconds < 60) return [{ count: seconds, unit: 'second' }]
   const minutes = Math.ceil(seconds / 60)
   if (minutes < 60) return [{ count: minutes, unit: 'minute' }]
-  if (minutes < 24 * 60) return both(minutes, 60, 'hour', 'minute')
-  return both(Math.ceil(minutes / 60), 24, 'day', 'hour')
+  if (minutes < 24 * 60) return both(minutes, 60, ['hour', 'minute'])
+  return both(Math.ceil(minutes / 60), 24, ['day', 'hour'])
 }
 
-function both(count: number, each: number, larger: LengthUnit, smaller: LengthUnit): readonly Length[] {
+function both(count: number, each: number, [larger, smaller]: readonly [LengthUnit, LengthUnit]): readonly Length[] {
   const whole = { count: Math.floor(count / each), unit: larger }
   return count % each === 0 ? [whole] : [whole, { count: count % each, unit: smaller }]
 }
