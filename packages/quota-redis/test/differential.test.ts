@@ -7,10 +7,10 @@ import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
-const HISTORIES = { runs: randomRuns(40, 100_000), maxSteps: 30 }
-const PROMISES = { runs: randomRuns(30, 20_000), maxSteps: 30 }
+const HISTORIES = { runs: randomRuns(10, 100_000), maxSteps: 30 }
+const PROMISES = { runs: randomRuns(8, 20_000), maxSteps: 30 }
 /** Requests in histories with buckets, for each kind. */
-const BUCKET_REQUESTS = randomRuns(1_000, 25_000)
+const BUCKET_REQUESTS = randomRuns(250, 25_000)
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 

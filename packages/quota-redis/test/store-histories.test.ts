@@ -7,7 +7,7 @@ import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-const RUNS = randomRuns(80, 5_000)
+const RUNS = randomRuns(20, 5_000)
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 

@@ -4,7 +4,7 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 
 /** How many random histories a test plays: few enough for every run, or very many on demand. */
 export const RUNS: { readonly runs: number; readonly maxSteps: number } = {
-  runs: randomRuns(150, 100_000),
+  runs: randomRuns(40, 100_000),
   maxSteps: 30,
 }
 

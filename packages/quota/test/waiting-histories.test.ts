@@ -9,7 +9,7 @@ import { FAULTS, type Fault } from './waiting/faults.ts'
 import { type Counts, History, type Library, type StoreKind } from './waiting/history.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
-const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? randomRuns(60, 100_000))
+const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? randomRuns(15, 100_000))
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? 1)
 const SOURCES = join(import.meta.dirname, '../src')
 
