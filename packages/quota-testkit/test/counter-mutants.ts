@@ -98,7 +98,7 @@ function notAtomic(clock: Clock): AsyncStore {
 export const COUNTER_MUTANTS: readonly Mutant[] = [
   {
     fault: 'a refund goes into whatever window is there',
-    seed: 5,
+    seed: 4,
     Counters: settling((request, counters) => ({
       ...request,
       states: statesOf(counters, cellsOf(counters, request)),
@@ -106,7 +106,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a refund reopens a window that a reset closed',
-    seed: 12,
+    seed: 5,
     Counters: settling((request, counters) => {
       for (const [pair, , , at] of cellsOf(counters, request)) {
         if (pair[1] === CLOSED && pair[0] === request.states[2 * at]) pair[1] = 0
@@ -134,7 +134,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a commit gives everything back',
-    seed: 8,
+    seed: 2,
     Counters: settling((request) => ({
       ...request,
       refunds: request.refunds.map((amount) => (request.as === 'committed' ? 1_000 : amount)),
@@ -150,6 +150,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a reset does nothing',
+    seed: 2,
     Counters: class extends MapCounters {
       override reset(): void {
         this.data.clock.now()
@@ -181,7 +182,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
       }
     },
   },
-  { fault: 'live counters are evicted', Counters: EvictsTheOldest },
+  { fault: 'live counters are evicted', seed: 2, Counters: EvictsTheOldest },
   {
     fault: 'store_full comes after a part was kept',
     Counters: FullTooLate,

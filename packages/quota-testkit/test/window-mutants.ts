@@ -125,6 +125,7 @@ export const WINDOW_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a window opens twice at the same millisecond',
+    seed: 2,
     Counters: touching((pair, now, lengthMs) => {
       if (pair[1] === CLOSED || now >= Number(pair[0]) + lengthMs) pair.splice(0, 2, CLOSED, CLOSED)
     }),
