@@ -215,7 +215,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(?:/dist/|\\.d\\.ts$|/tsup\\.config\\.ts$)' },
+    exclude: { path: '(?:^examples/next/|/dist/|\\.d\\.ts$|/tsup\\.config\\.ts$)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

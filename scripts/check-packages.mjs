@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkImports } from './import-matrix.mjs'
+import { checkNext } from './next-build.mjs'
 import { manifestOf, published, root, run } from './workspace.mjs'
 
 const pnpm = ['--yes', manifestOf('.').packageManager]
@@ -19,6 +20,7 @@ try {
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
   await checkImports(temporary, step)
+  if (process.env.RUNTIME_TESTS === 'on') await checkNext(modules, step)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }

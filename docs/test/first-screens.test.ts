@@ -23,10 +23,10 @@ function speedOf(suite: string, contestant: string): number {
 
 const thousands = (perSecond: number): string => `${Math.round(perSecond / 1_000)},000`
 
-describe('the first screen of README.md', () => {
+describe('the speeds in README.md', () => {
   const text = readPage('README.md').replaceAll(/\s+/g, ' ').replaceAll('**', '')
 
-  it('the first screen has the speeds of the recorded benchmarks', () => {
+  it('the README has the speeds of the recorded benchmarks', () => {
     const inMemory = (speedOf('memory', 'quota: await consume') / 1e6).toFixed(1)
     expect(text).toContain(`${inMemory} million decisions per CPU second in memory`)
     expect(text).toContain(`${thousands(speedOf('redis', 'quota: six counters, 64 callers'))} per second on Redis`)
@@ -35,7 +35,7 @@ describe('the first screen of README.md', () => {
     )
   })
 
-  it('the first screen names the measured machine', () => {
+  it('the README names the measured machine', () => {
     for (const suite of ['memory', 'redis', 'sql']) {
       const { cpu, cores } = reportOf(suite).machine
       expect(text, suite).toContain(`an ${cpu} with ${cores} cores`)
@@ -71,6 +71,19 @@ describe.each(['docs/index.md', 'docs/zh/index.md'])('the figures of %s', (page)
     const tests = texts.reduce((sum, text) => sum + (text.match(/^\s*(?:it|test)[.(]/gm)?.length ?? 0), 0)
     expect(tests).toBeGreaterThan(Number(figures[4]?.replace(',', '')))
   })
+})
+
+it.each([
+  ['README.md', 'Without a framework'],
+  ['README.zh-CN.md', '不用框架'],
+])('%s has the code of the home page’s tabs', (page, plain) => {
+  const home = readPage('docs/index.md')
+  const text = readPage(page)
+  for (const tab of ['Fastify', 'Hono', 'Next.js', 'Without a framework']) {
+    const code = home.split(`[${tab}]\n`)[1]?.split('```')[0] ?? 'missing'
+    const title = tab === 'Without a framework' ? plain : tab
+    expect(text.split(`<b>${title}</b>`)[1]?.split('</details>')[0], tab).toContain(`\n${code}`)
+  }
 })
 
 describe('the tabs of the home page', () => {

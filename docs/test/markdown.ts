@@ -44,6 +44,7 @@ export function readPage(page: string): string {
 export const shownFiles: readonly string[] = [
   ...readdirSync(join(root, 'docs/code')).map((name) => `docs/code/${name}`),
   'examples/tenants/src/app.ts',
+  ...['proxy', 'app/quota', 'app/scores/[id]/route'].map((name) => `examples/next/${name}.ts`),
   ...['quota', 'api', 'worker'].map((name) => `examples/shared-policy/src/${name}.ts`),
 ]
 const tested = new Set(shownFiles.map((path) => readFileSync(join(root, path), 'utf8')))

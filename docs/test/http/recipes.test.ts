@@ -13,8 +13,6 @@ import { app as elysia } from '../../code/elysia.ts'
 import { useQuota } from '../../code/graphql-yoga.ts'
 import { quotaKoa } from '../../code/koa.ts'
 import { AppModule as NestModule, quota as quotaOfNest } from '../../code/nestjs.ts'
-import { quota as quotaOfNext } from '../../code/next-quota.ts'
-import { GET } from '../../code/next-route.ts'
 import nuxtHandler from '../../code/nuxt.ts'
 import { handleJob } from '../../code/queue-worker.ts'
 import { handle, quota as quotaOfSvelteKit } from '../../code/sveltekit.ts'
@@ -204,13 +202,6 @@ describe('the GraphQL recipe', () => {
     const anonymous = await ask('{ player { name } }', { user: '' })
     expect(anonymous.status).toBe(401)
   })
-})
-
-test('the Next.js recipe wraps a route handler', async () => {
-  const ask = (id: string) =>
-    GET(new Request('http://localhost/scores', { headers }), { params: Promise.resolve({ id }) })
-  expect([(await ask('41')).status, (await ask('42')).status]).toEqual([404, 200])
-  expect(await used(quotaOfNext, 'reads')).toBe(1)
 })
 
 test('the SvelteKit recipe wraps a handle', async () => {

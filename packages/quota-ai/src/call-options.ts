@@ -1,4 +1,4 @@
-import type { Counting, QuotaLogger, QuotaRequest } from '@scoregw/quota'
+import { type Counting, QuotaError, type QuotaLogger, type QuotaRequest } from '@scoregw/quota'
 
 type Limits<C extends Counting> = NonNullable<QuotaRequest<string, C>['limits']>
 type MaybeAsync<T> = T | PromiseLike<T>
@@ -32,6 +32,15 @@ export interface CallOptions<Call, C extends Counting> {
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined
+}
+
+/** @throws {QuotaError} `invalid_options` if the options don't say whose calls they are */
+export function checkCaller({ subject }: { readonly subject?: unknown }): void {
+  if (subject !== undefined) return
+  throw new QuotaError(
+    'invalid_options',
+    'subject: missing; expected the caller, or a function of the call that returns it',
+  )
 }
 
 /** Returns subject, plan, limits and hold lifetime for a call. */

@@ -6,7 +6,7 @@
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
 import { type Locale, refusalMessage } from '@scoregw/quota/http'
 import { isoText, onAbort, operationOf } from '@scoregw/quota/internal'
-import { type CallOptions, optionsOfCall } from './call-options.ts'
+import { type CallOptions, checkCaller, optionsOfCall } from './call-options.ts'
 import { settleOrLog } from './settle.ts'
 
 /** The members of a tool call that a guard reads, from the SDK's `RequestHandlerExtra`. */
@@ -62,6 +62,7 @@ export function quotaMcp<Operation extends string, C extends Counting>(
   options: QuotaMcpOptions<Operation, C>,
 ): ToolGuard<Operation> {
   const { quota, failedAs = 'cancel', locale = 'en' } = options
+  checkCaller(options)
   return (operation, tool) => {
     operationOf(quota.policy, operation)
     return async (...args) => {

@@ -7,7 +7,7 @@ import {
   type Reservation,
 } from '@scoregw/quota'
 import { onAbort, operationOf, unitNames } from '@scoregw/quota/internal'
-import { type CallOptions, optionsOfCall } from './call-options.ts'
+import { type CallOptions, checkCaller, optionsOfCall } from './call-options.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { completeTokens, type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
 import { settleOrLog } from './settle.ts'
@@ -103,6 +103,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
   options: ModelMeterOptions<Request, Operation, C>,
 ): ModelMeter<Request> {
   checkOperation(options.quota.policy, options.operation)
+  checkCaller(options)
   const { quota, maxOutputTokens: most, promptTokens: estimate = promptTokens, logger } = options
   const reserve = reserving(options as unknown as ModelMeterOptions<Request, string, Counting>)
   const cost: Cost = options.cost ?? defaultCost(quota.policy)

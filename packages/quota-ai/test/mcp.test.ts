@@ -155,6 +155,11 @@ test('a tool that ignores its abort signal keeps its hold until the hold expires
   expect(await held()).toBe(0)
 })
 
+test('quotaMcp() throws without a subject, before any call', () => {
+  const nobody = { quota: toolQuota() } as unknown as Parameters<typeof quotaMcp>[0]
+  expect(() => quotaMcp(nobody)).toThrow('subject: missing; expected the caller')
+})
+
 test('tool calls with one signal share a listener of it', async () => {
   const metered = quotaMcp({ quota: toolQuota(), subject: { user: 'ann', session: 's' } })
   const { signal } = new AbortController()

@@ -376,6 +376,13 @@ describe('invalid use of quotaAi()', () => {
     expect(made('chatt')).toThrow('unknown operation "chatt"; did you mean "chat"?')
     expect(made('plain')).toThrow(`operation "plain" needs overrun 'charge' or 'fit'`)
     expect(made('toString')).toThrow(QuotaError)
+    expect(made(undefined as unknown as string)).toThrow('operation: missing; the policy has chat')
+  })
+
+  test('quotaAi() throws without a subject, before any call', () => {
+    const { quota } = tokensOnly()
+    const nobody = { quota, operation: 'chat' } as unknown as Parameters<typeof quotaAi>[0]
+    expect(() => quotaAi(nobody)).toThrow('subject: missing; expected the caller')
   })
 
   test.each([Number.NaN, -1, '3'])('priced() rejects the price %s', (input) => {

@@ -98,6 +98,12 @@ const construction: readonly Mistake[] = [
     says: ['windowMs: unknown key; write it in `limits`', 'limit: unknown key; write it in `limits`'],
   },
   {
+    written: 'createQuota({ policy, client })',
+    make: create({ policy, client: {} }),
+    code: 'invalid_options',
+    says: ['client: unknown key; pass `store`: redisStore({ client })'],
+  },
+  {
     written: 'createQuota({ policy, points: 5, duration: 1, keyPrefix: "q" })',
     make: create({ policy, points: 5, duration: 1, keyPrefix: 'q' }),
     code: 'invalid_options',

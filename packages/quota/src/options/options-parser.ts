@@ -107,6 +107,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   message: 'use messages of quotaMiddleware(), by locale',
   keyPrefix: 'use `prefix` of redisStore()',
   storeClient: 'pass it as `client` of redisStore()',
+  client: 'pass `store`: redisStore({ client })',
   redis: 'pass it as `client` of redisStore()',
   sendCommand: 'pass it as `client` of redisStore()',
 }

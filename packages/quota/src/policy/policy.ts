@@ -1,5 +1,5 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import { noSuchName } from '../options/faults.ts'
+import { listed, noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import type { MoneyAmount } from './money.ts'
 import type { Counting, UnitDefinition } from './units.ts'
@@ -112,7 +112,11 @@ type Operations = Pick<Policy, 'operations'>
 
 /** Makes the error for an unknown operation. */
 export function unknownOperation(name: unknown, { operations }: Operations): QuotaError {
-  const message = `unknown operation ${noSuchName(name, Object.keys(operations), 'the policy has')}`
+  const names = Object.keys(operations)
+  const message =
+    name === undefined
+      ? `operation: missing; the policy has ${listed(names)}`
+      : `unknown operation ${noSuchName(name, names, 'the policy has')}`
   return new QuotaError('unknown_operation', message)
 }
 

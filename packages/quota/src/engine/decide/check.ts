@@ -1,7 +1,7 @@
 import { faultyDocument, QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
 import { isPlain } from '../../options/checks.ts'
-import { faultsOf, listed, noSuchName, within } from '../../options/faults.ts'
+import { faultsOf, noSuchName, within } from '../../options/faults.ts'
 import { counts, ownLimits } from '../../policy/cells.ts'
 import {
   type LayerDefinition,
@@ -278,7 +278,6 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   if (operation === undefined) {
     const unknown = Object.keys(request).find((member) => !(MEMBERS as readonly string[]).includes(member))
     if (unknown !== undefined) return unknownMember(unknown)
-    return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }
   return unknownOperation(operation, policy)
 }

@@ -1,4 +1,3 @@
-// app/quota.ts
 import { createQuota } from '@scoregw/quota'
 
 const makeQuota = () =>
@@ -9,9 +8,12 @@ const makeQuota = () =>
     },
     operations: { read: {}, write: {} },
   })
-const process = globalThis as { quota?: ReturnType<typeof makeQuota> }
+
+declare global {
+  var __quota: ReturnType<typeof makeQuota> | undefined
+}
 
 // Next.js loads a module once for pages and once for routes, and again
 // after each edit. The engine stays the same.
-process.quota ??= makeQuota()
-export const quota = process.quota
+globalThis.__quota ??= makeQuota()
+export const quota = globalThis.__quota

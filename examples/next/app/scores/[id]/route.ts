@@ -1,6 +1,5 @@
-// app/scores/[id]/route.ts
 import { quotaFetch } from '@scoregw/quota-fetch'
-import { quota } from './next-quota.ts'
+import { quota } from '../../quota'
 
 const metered = quotaFetch({
   quota,
