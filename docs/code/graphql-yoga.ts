@@ -19,7 +19,9 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 
-/** How many entries a list counts as that has no argument `first`. */
+/** Arguments that say how many entries a list has at most. */
+const SIZES = ['first', 'last', 'limit']
+/** How many entries a list counts as without such an argument. */
 const LIST = 10
 /** No query costs more. */
 const MOST = 1_000_000
@@ -28,7 +30,8 @@ const MOST = 1_000_000
  * The most that a query may cost. A field sets its cost with
  * `extensions: { cost: 5 }`, others cost 1. What is below a list counts
  * as often as the list has entries, and what is in a fragment as often
- * as the fragment is used.
+ * as the fragment is used. The size of a connection is that of the list
+ * in it.
  */
 function costOf(args: ExecutionArgs): number {
   const { schema, document, operationName, variableValues } = args
@@ -47,54 +50,63 @@ function costOf(args: ExecutionArgs): number {
   )
   const known = new Map<string, number>()
 
-  function fragment(name: string): number {
-    const found = known.get(name)
+  function fragment(name: string, size: number): number {
+    const key = `${name} ${size}`
+    const found = known.get(key)
     if (found !== undefined) return found
     const node = fragments.find((each) => each.name.value === name)
     const type = node?.typeCondition.name.value ?? ''
-    const cost = node ? below(type, node.selectionSet) : 0
-    known.set(name, cost)
+    const cost = node ? below(type, node.selectionSet, size) : 0
+    known.set(key, cost)
     return cost
   }
 
-  function below(type: string, { selections }: SelectionSetNode) {
+  /** @param size entries of a list that doesn't say how many */
+  function below(
+    type: string,
+    { selections }: SelectionSetNode,
+    size: number,
+  ) {
     let cost = 0
-    for (const node of selections) cost += of(type, node)
+    for (const node of selections) cost += of(type, node, size)
     return Math.min(cost, MOST)
   }
 
-  function of(typeName: string, node: SelectionNode): number {
+  function of(typeName: string, node: SelectionNode, size: number) {
     if (node.kind === Kind.FRAGMENT_SPREAD)
-      return fragment(node.name.value)
+      return fragment(node.name.value, size)
     if (node.kind === Kind.INLINE_FRAGMENT) {
       const { typeCondition, selectionSet } = node
-      return below(typeCondition?.name.value ?? typeName, selectionSet)
+      const name = typeCondition?.name.value ?? typeName
+      return below(name, selectionSet, size)
     }
     const type = schema.getType(typeName)
     if (!isObjectType(type) && !isInterfaceType(type)) return 0
     const found = type.getFields()[node.name.value]
     // `__typename` and the like cost nothing.
-    return found === undefined ? 0 : field(found, node)
+    return found === undefined ? 0 : field(found, node, size)
   }
 
   function field(
     found: GraphQLField<unknown, unknown>,
     node: FieldNode,
-  ) {
+    size: number,
+  ): number {
     const { cost } = found.extensions
     const own = typeof cost === 'number' ? cost : 1
     if (node.selectionSet === undefined) return own
-    const { first } = getArgumentValues(found, node, coerced)
-    const isList = isListType(getNullableType(found.type))
-    const entries = Math.max(1, Number(first ?? (isList ? LIST : 1)))
+    const given = getArgumentValues(found, node, coerced)
+    const sizes = SIZES.map((name) => Number(given[name] ?? 0))
+    const entries = Math.max(...sizes) || size
     const type = getNamedType(found.type).name
-    return Math.min(
-      own + entries * below(type, node.selectionSet),
-      MOST,
-    )
+    const isList = isListType(getNullableType(found.type))
+    const rest = isList
+      ? entries * below(type, node.selectionSet, LIST)
+      : below(type, node.selectionSet, entries)
+    return Math.min(own + rest, MOST)
   }
 
-  return below(root.name, operation.selectionSet)
+  return below(root.name, operation.selectionSet, LIST)
 }
 
 /**

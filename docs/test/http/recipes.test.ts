@@ -113,7 +113,9 @@ test('the tRPC recipe charges a procedure and gives failures back', async () => 
 
 describe('the GraphQL recipe', () => {
   const typeDefs = `
-    type Query { player: Player players(first: Int): [Player!]! fails: Player! }
+    type Query { player: Player players(first: Int, last: Int): [Player!]! fails: Player! page(first: Int): Page! }
+    type Page { edges: [Edge!]! total: Int }
+    type Edge { node: Player! }
     type Player { name: String rating: Int friends: [Player!]! }
     type Subscription { ticks: Int }
   `
@@ -123,7 +125,12 @@ describe('the GraphQL recipe', () => {
     const schema = createSchema({
       typeDefs,
       resolvers: {
-        Query: { player: () => player, players: () => [player], fails: () => null },
+        Query: {
+          player: () => player,
+          players: () => [player],
+          fails: () => null,
+          page: () => ({ total: 1, edges: [{ node: player }] }),
+        },
         Subscription: {
           ticks: {
             subscribe: async function* () {
@@ -176,7 +183,14 @@ describe('the GraphQL recipe', () => {
     ['a list counts as a variable says', 'query ($n: Int) { players(first: $n) { name } }', 31],
     ['a list counts as a variable’s default says', 'query ($m: Int = 20) { players(first: $m) { name } }', 21],
     ['a list without one counts as ten', '{ player { friends { name friends { name } } } }', 1 + 1 + 10 * (1 + 1 + 10)],
-    ['a negative one counts as one', '{ players(first: -5) { name } }', 2],
+    ['a negative one counts as none', '{ players(first: -5) { name } }', 11],
+    ['a list counts as the larger of two arguments', '{ players(first: 2, last: 500) { name } }', 501],
+    ['a connection is as long as the list in it', '{ page(first: 20) { total edges { node { name } } } }', 43],
+    [
+      'a fragment in two connections counts by the size of each',
+      'fragment P on Page { edges { node { name } } } { page(first: 2) { ...P } other: page(first: 3) { ...P } }',
+      1 + 1 + 4 + 1 + 1 + 6,
+    ],
   ])('%s', async (_, query, cost) => {
     const { ask, charged } = started(100_000_000)
     expect((await ask(query, { variables: { n: 30 } })).status).toBe(200)
