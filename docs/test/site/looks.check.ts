@@ -32,8 +32,8 @@ const WIDER = `(() => {
   return wide > 0 ? wide : 0
 })()`
 
-/** Whether the sidebar has an entry of this page that the reader doesn't see. */
-const HIDDEN = `[...document.querySelectorAll('.VPSidebar .is-active > .item')].some((each) => {
+/** How many entries of the sidebar are marked as the page's, and whether the reader doesn't see one. */
+const ENTRIES = `[...document.querySelectorAll('.VPSidebar .is-within > .item')].map((each) => {
   const { top, bottom } = each.getBoundingClientRect()
   return top < 0 || bottom > innerHeight + 1
 })`
@@ -96,7 +96,9 @@ async function faultsOfPage(page: Page, path: string, colorScheme: string): Prom
   await page.goto(site.url + path)
   await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
   const faults = deep || KINDS.includes(path) ? await violations(page) : []
-  if (await page.evaluate<boolean>(HIDDEN)) faults.push('has its entry of the sidebar out of view')
+  const areHidden = await page.evaluate<boolean[]>(ENTRIES)
+  if (areHidden.includes(true)) faults.push('has its entry of the sidebar out of view')
+  if (path.startsWith('/api/@') && areHidden.length !== 1) faults.push(`has ${areHidden.length} entries in the sidebar`)
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
     const wider = await page.evaluate<number>(WIDER)
