@@ -73,7 +73,7 @@ function runsOfAll(): Promise<SnippetRun[]> {
 async function runAll(): Promise<SnippetRun[]> {
   const script = join(import.meta.dirname, 'run-snippets.ts')
   const args = ['--conditions=@scoregw/source', '--import=tsx', script, ...run.map(fileOf)]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 120_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: docs, timeout: 540_000 })
   return JSON.parse(stdout) as SnippetRun[]
 }
 
@@ -104,12 +104,12 @@ describe('snippets of the documentation', () => {
     expect(open.map(({ page, line }) => `${page}:${line}`)).toEqual([])
   })
 
-  it('snippets have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
+  it('snippets have no type errors', async () => expect(await typeErrors()).toEqual([]), 600_000)
 
   it('snippets of the playground admit their request', async () => {
     const runs = (await runsOfAll()).slice(0, played.length)
     expect(runs).toEqual(played.map(() => ({ logged: ['true'] })))
-  }, 150_000)
+  }, 600_000)
 
   it('snippets print what they say', async () => {
     const shown = run.slice(played.length)
@@ -121,5 +121,5 @@ describe('snippets of the documentation', () => {
       return [where(snippet), logged.map(oneLine), error]
     })
     expect(did).toEqual(said)
-  }, 150_000)
+  }, 600_000)
 })

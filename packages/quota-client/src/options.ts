@@ -44,6 +44,18 @@ export class QuotaWaitError extends Error {
   }
 }
 
+const FUNCTIONS = ['key', 'onWait', 'random']
+const NAMES: readonly string[] = ['maxWaitMs', 'retries', 'clock', ...FUNCTIONS]
+
+/** @throws TypeError naming an option that doesn't exist, or one that must be a function */
+export function checkNames(options: PacedFetchOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!NAMES.includes(name)) throw new TypeError(`pacedFetch: unknown option ${name}; known: ${NAMES.join(', ')}`)
+    if (FUNCTIONS.includes(name) && value !== undefined && typeof value !== 'function')
+      throw new TypeError(`pacedFetch: ${name} must be a function`)
+  }
+}
+
 /** The longest delay of a JavaScript timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
@@ -51,7 +63,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export function wholeOption(name: string, value: unknown, fallback: number, most: number = MAX_TIMER_MS): number {
   if (value === undefined) return fallback
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most) return value as number
-  throw new TypeError(`pacedFetch: ${name} must be a whole number from 0 to ${most}; it is ${String(value)}`)
+  throw new TypeError(
+    `pacedFetch: ${name} must be a whole number from 0 to ${most}; it is ${typeof value === 'string' ? `"${value}"` : String(value)}`,
+  )
 }
 
 export const systemClock: PacingClock = {

@@ -1,7 +1,14 @@
 import { isHopeless } from './hopeless.ts'
 import { originCredentialAndModel } from './key.ts'
 import { onAbort } from './on-abort.ts'
-import { type OutgoingRequest, type PacedFetchOptions, QuotaWaitError, systemClock, wholeOption } from './options.ts'
+import {
+  checkNames,
+  type OutgoingRequest,
+  type PacedFetchOptions,
+  QuotaWaitError,
+  systemClock,
+  wholeOption,
+} from './options.ts'
 import { outgoing } from './outgoing.ts'
 import { Pace, type Ticket } from './pace.ts'
 import { readLimits, readRetryAfter } from './read-limits.ts'
@@ -38,6 +45,7 @@ interface Sent {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its steps share one state
 export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchOptions = {}): Fetch {
   if (typeof fetch !== 'function') throw new TypeError('pacedFetch: the first argument must be a fetch function')
+  checkNames(options)
   const maxWaitMs = wholeOption('maxWaitMs', options.maxWaitMs, DEFAULT_WAIT_MS)
   const retries = wholeOption('retries', options.retries, 2, 10)
   const { key = originCredentialAndModel, onWait, clock = systemClock, random = Math.random } = options

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { describe, expect, it } from 'vitest'
-import { type OutgoingRequest, pacedFetch, QuotaWaitError } from '../src/index.ts'
+import { type OutgoingRequest, type PacedFetchOptions, pacedFetch, QuotaWaitError } from '../src/index.ts'
 import { generations, server } from './support/servers.ts'
 import { Timeline } from './support/timeline.ts'
 
@@ -363,6 +363,9 @@ it.each([
   [{ maxWaitMs: -1 }, 'maxWaitMs must be a whole number from 0 to 2147483647; it is -1'],
   [{ maxWaitMs: Number.POSITIVE_INFINITY }, 'it is Infinity'],
   [{ retries: 11 }, 'retries must be a whole number from 0 to 10; it is 11'],
+  [{ retries: '2' }, 'it is "2"'],
+  [{ maxWait: 5 }, 'unknown option maxWait; known: maxWaitMs, retries'],
+  [{ key: 'origin' }, 'key must be a function'],
 ])('pacedFetch() names the invalid option in %j', (options, message) => {
-  expect(() => pacedFetch(fetch, options)).toThrow(message)
+  expect(() => pacedFetch(fetch, options as PacedFetchOptions)).toThrow(message)
 })

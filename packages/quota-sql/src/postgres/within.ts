@@ -27,7 +27,8 @@ const MAX_TRIES = 10
 export function performWithin(transaction: unknown, deps: WithinDeps): Perform {
   const queries = postgresTransaction(transaction)
   if (queries === undefined) {
-    const message = "expected an open transaction: kysely's Transaction, or a client of pg after BEGIN"
+    const message =
+      "expected an open transaction: kysely's Transaction, a client of pg after BEGIN, or an object with query(text, values)"
     throw refusedOptions('inTransaction()', [{ path: '', message }])
   }
   const session = savepoints(queries, deps.statements)

@@ -23,7 +23,7 @@ export interface Transacted extends QueryExecutorProvider {
   executeQuery(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>
 }
 
-/** A client of pg: what is used of it. */
+/** A client of pg, or an object that has another library run a query: what is used of it. */
 interface PgClient {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>
   /** Newer clients report `I` outside of transactions. */
@@ -32,7 +32,10 @@ interface PgClient {
 
 const CLIENTS = new WeakMap<object, Transacted>()
 
-/** What runs queries in a transaction of PostgreSQL: kysely's `Transaction`, or a client of pg. `undefined`: it is neither. */
+/**
+ * What runs queries in a transaction of PostgreSQL: kysely's `Transaction`, a client of pg, or an object with `query`.
+ * `undefined`: it is none of them.
+ */
 export function postgresTransaction(value: unknown): Transacted | undefined {
   if (isKyselyTransaction(value)) return value.withoutPlugins()
   if (!isPgClient(value) || value.getTransactionStatus?.() === 'I') return undefined
@@ -104,7 +107,8 @@ function isSqliteClient(value: unknown): value is SqliteClient {
 
 /** A pool has `query` as well, but each of its queries may get another connection. */
 function isPgClient(value: unknown): value is PgClient {
-  return hasMembers(value, 'query', 'escapeIdentifier') && !('totalCount' in value)
+  if (!hasMembers(value, 'query') || 'totalCount' in value) return false
+  return hasMembers(value, 'escapeIdentifier') || Object.getPrototypeOf(value) === Object.prototype
 }
 
 function hasMembers(value: unknown, ...names: readonly string[]): value is object {

@@ -193,7 +193,10 @@ function placeIn(own: readonly string[], given: SubjectKey): Place {
   const [[layer, key] = ['', undefined]] = entries
   if (entries.length !== 1) {
     const example = `{ ${own[0]!}: "ann" }`
-    throw new QuotaError('invalid_subject', `subject: expected one key, such as ${example}, got ${shown(given)}`)
+    throw new QuotaError(
+      'invalid_subject',
+      `subject: expected one key, such as ${example}, got ${entries.length > 0 ? Object.keys(given).join(' and ') : shown(given)}`,
+    )
   }
   if (!own.includes(layer)) {
     throw new QuotaError('invalid_subject', `subject: no limit is by ${noSuchName(layer, own, 'there are')}`)
