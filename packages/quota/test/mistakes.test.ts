@@ -362,7 +362,7 @@ const requests: readonly Mistake[] = [
     written: 'reservation.commit(), although it was refused',
     make: async () => (await quota.reserve({ subject: 'u2', operation: 'write', cost: 10_000 })).commit(),
     code: 'commit_refused',
-    says: ['"write" was refused', 'look at `allowed`'],
+    says: ['"write" was refused', 'check `allowed`'],
   },
   {
     written: "quota.on('refuse', listener)",
@@ -494,7 +494,7 @@ const settings: readonly Mistake[] = [
     written: "quota.settings.update({ plans: { pro: { 'site-read-1h': 5 } } })",
     make: () => quota.settings.update({ plans: { pro: { 'site-read-1h': 5 } } }),
     code: 'invalid_settings',
-    says: ["plans.pro.site-read-1h: shared by all subjects: plans are for limits of each subject's own"],
+    says: ['plans.pro.site-read-1h: shared by all subjects: plans apply only to `by` limits'],
   },
   {
     written: 'quota.settings.update({ thresholds: [{ share: 80 }] })',

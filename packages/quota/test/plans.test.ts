@@ -135,7 +135,7 @@ describe('unknown plans', () => {
     const request = { subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'gold\n' } as const
     for (let i = 0; i < 3; i++) expect((await quota.consume(request)).allowed).toBe(true)
     expect(warnings).toEqual([
-      'quota: a request names the unknown plan "gold?" (there are pro): its limits are the base limits. The event unknownPlan tells more.',
+      'quota: a request names the unknown plan "gold?" (there are pro): its limits are the base limits. Listen to the event unknownPlan for details.',
     ])
     await quota.close()
   })

@@ -164,7 +164,7 @@ describe('quota_unavailable', () => {
     ],
     [
       'a clock',
-      'the quota store did not answer: the clock said NaN',
+      'the quota store did not answer: the clock returned NaN',
       () => ({ policy, store: memoryStore({ clock: { now: () => Number.NaN } }) }),
     ],
   ])('quota_unavailable of %s says: %s', async (_, text, options) => {

@@ -33,11 +33,7 @@ const SETTINGS_FAULTS: readonly (readonly [patch: object, path: string, message:
   [{ shadow: ['month'] }, 'shadow', 'expected an object of true or false by name, got an array'],
   [{ limits: { moth: 5 } }, 'limits.moth', 'unknown key; did you mean "month"?'],
   [{ limits: { month: -1 } }, 'limits.month', `expected ${A_LIMIT}, got -1`],
-  [
-    { plans: { pro: { ofAll: 5 } } },
-    'plans.pro.ofAll',
-    "shared by all subjects: plans are for limits of each subject's own",
-  ],
+  [{ plans: { pro: { ofAll: 5 } } }, 'plans.pro.ofAll', 'shared by all subjects: plans apply only to `by` limits'],
   [{ plans: { pro: { moth: 5 } } }, 'plans.pro.moth', 'not a limit: "moth"; did you mean "month"?'],
   [{ plans: { pro: { month: -1 } } }, 'plans.pro.month', `expected ${A_LIMIT}, got -1`],
   [{ plans: { pro: 5 } }, 'plans.pro', 'expected an object of numbers by limit, got a number'],
@@ -181,7 +177,7 @@ describe('settings stored by an older or newer version', () => {
     expect((await quota.settings.faults()).map(({ path, message }) => `${path}: ${message}`).sort()).toEqual([
       'plans.a name of later: not a name: kept, not in force',
       'plans.later: expected an object: not in force',
-      'plans.pro.hour: not a limit: what there is without it applies',
+      'plans.pro.hour: not a limit: the number without it applies',
       'plans.pro.ofAll: not in the policy: kept, not in force',
       'plans.pro.week: not in the policy: kept, not in force',
       'shadow.running: not a boolean: not in force',
@@ -318,10 +314,10 @@ describe('warnings about settings', () => {
     const plans = { small: { hour: 4, month: 0 }, none: { running: 0 } }
     const { warnings } = await quota.settings.update({ plans, limits: { running: 0 } })
     expect(warnings).toEqual([
-      { path: 'limits.running', message: 'a limit of 0 lets no work be under way of chat' },
+      { path: 'limits.running', message: 'a limit of 0 never admits chat' },
       { path: 'plans.small.hour', message: 'the effective limit of 4 requests is below the price of chat' },
       { path: 'plans.small.month', message: 'the effective limit of 0 requests is below the price of chat, ask' },
-      { path: 'plans.none.running', message: 'a limit of 0 lets no work be under way of chat' },
+      { path: 'plans.none.running', message: 'a limit of 0 never admits chat' },
     ])
   })
 

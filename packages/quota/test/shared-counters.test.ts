@@ -38,11 +38,11 @@ function limiter(store: QuotaStore, limit: number, options: LimiterOptions = {})
 
 const CONFLICT =
   'quota: two open engines count in the same counter, "api" of requests in layer "user", with the limits 100 and 5: ' +
-  'give the limits of one of them other names'
+  'rename the limits of one of them'
 
 const SHARED =
   'quota: shared_counter: two open engines count in the same counter, "api" of requests in layer "user": ' +
-  "if they aren't meant to share it, give the limit of one of them another name"
+  "if they aren't meant to share it, rename the limit of one of them"
 
 describe('limiters with one counter and one number', () => {
   it('two policies on one store object cause one warning, however many engines follow', () => {

@@ -166,7 +166,7 @@ describe('top subjects', () => {
   it('topSubjects() rejects invalid options and queries', () => {
     const { quota, top } = counted()
     expect(() => topSubjects({ quota, layer: 'site' })).toThrow(
-      'invalid options of topSubjects(): layer: no layer of subjects\' own "site"; the policy has personal',
+      'invalid options of topSubjects(): layer: no limit is by "site"; the policy has personal',
     )
     expect(() => topSubjects({ quota, periodMs: 10 })).toThrow('periodMs')
     expect(() => top.spent('wirte')).toThrow('no category or operation "wirte"; did you mean "write"?')

@@ -228,7 +228,7 @@ function opened(policy: Policy, store: QuotaStore, logger: QuotaLogger): readonl
 function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
   const where = of === 'request' ? 'a request names' : "a subject's settings name"
   const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
-  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. The event unknownPlan tells more.`
+  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. Listen to the event unknownPlan for details.`
 }
 
 function checkOf(

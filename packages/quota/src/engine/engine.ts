@@ -212,7 +212,7 @@ class QuotaEngine implements Quota {
       endsAt = now,
     } = await callHolds(components.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
     if (outcome === 'unknown') {
-      throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
+      throw new QuotaError('reservation_expired', 'unknown hold: this store never had it, or its record has expired')
     }
     const hold = components.hold({ ...ref, set, operation, plan, numbers, slot, ttlMs }, endsAt)
     return resumedHandle(hold, subject, operation)
@@ -247,7 +247,8 @@ class QuotaEngine implements Quota {
     const { store, settingsStore, live, periods, demands, calls, decisions } = this.#components
     const counters = store.sync ? undefined : store.inTransaction?.(placedLimits(this.policy).schema, transaction)
     if (counters === undefined) {
-      const message = 'inTransaction: this store has no transactions; see what each store can in its page'
+      const message =
+        'inTransaction: this store has no transactions; docs/guide/stores.md lists what each store supports'
       throw new QuotaError('store_unsupported', message)
     }
     const settings = settingsStore.inTransaction?.(transaction)

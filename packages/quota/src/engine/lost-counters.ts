@@ -21,7 +21,7 @@ const collected =
 function wasLost(logger: Logger): void {
   lost++
   if (lost !== MANY_LOST) return
-  const message = `${MANY_LOST} engines, or their stores, in memory are gone, and were never closed. An engine that is made for each request never limits: make it once, outside of the handler, or close those that you replace`
+  const message = `${MANY_LOST} engines with counters in memory were dropped without close(). An engine per request never limits: make it once, outside of the handler, or close those that you replace`
   logger.warn(new QuotaWarning('engine_per_request', message))
 }
 

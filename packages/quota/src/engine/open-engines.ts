@@ -88,7 +88,7 @@ function sharedOf(open: OpenCounters, counters: CounterLimits, policy: Policy): 
     const isShared = other !== undefined && other !== policy.limits && engines !== undefined && hasOpen(engines)
     seen.set(name, isShared ? 'reported' : new WeakRef(policy.limits))
     if (!isShared) continue
-    message ??= `shared_counter: two open engines count in the same counter, ${text}: if they aren't meant to share it, give the limit of one of them another name`
+    message ??= `shared_counter: two open engines count in the same counter, ${text}: if they aren't meant to share it, rename the limit of one of them`
   }
   return message
 }
@@ -98,7 +98,7 @@ function conflictOf(open: OpenCounters, counters: CounterLimits): string | undef
   for (const [name, { limit, text }] of counters) {
     for (const [other, engines] of open.get(name) ?? []) {
       if (other === limit || !hasOpen(engines)) continue
-      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give the limits of one of them other names`
+      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: rename the limits of one of them`
     }
   }
   return undefined

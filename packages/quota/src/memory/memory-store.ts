@@ -74,8 +74,7 @@ class Store implements MemoryStore {
   open(schema: StoreSchema, engineClock: Clock = systemClock): SyncCounters {
     this.#takenClock ??= engineClock
     if (this.#ownClock === undefined && this.#takenClock !== engineClock) {
-      const message =
-        'memoryStore() goes by the clock of the engine that used it first, and this engine has another one'
+      const message = 'memoryStore() uses the clock of its first engine, and this engine has another one'
       throw new QuotaError('invalid_options', `${message}: pass clock to memoryStore() too`)
     }
     const clock = this.#ownClock ?? engineClock

@@ -37,7 +37,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
   const custom = member(document, 'custom') ?? null
   if (mode === 'custom' && custom === null) stored.of('custom').wrong('missing: the limits apply, not scaled')
   const numbers = (of: Part, rules = policy.limits): LimitNumbers =>
-    fitTable(of, rules, numberIn(policy), wrongNumber('what there is without it applies'))
+    fitTable(of, rules, numberIn(policy), wrongNumber('the number without it applies'))
   const settings: Settings = {
     mode,
     limits: fitNumbers(policy, own.limits, stored.of('limits')),
@@ -86,7 +86,9 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
   const settings: SubjectSettings = {
     limits: { ...own.limits, ...limits },
     bypass: fitSwitches(stored.of('bypass'), shared),
-    plan: stored.of('plan').orNull((plan) => (typeof plan === 'string' ? plan : undefined), 'not a name: none'),
+    plan: stored
+      .of('plan')
+      .orNull((plan) => (typeof plan === 'string' ? plan : undefined), 'not a name: no plan applies'),
     blocked: blocked === true,
     until: fitUntil(own.until, stored.of('until')),
     anchor: stored

@@ -99,7 +99,7 @@ function formerFaults({ limits }: Written, { name, formerly }: LimitRule): Fault
     (each) => each === formerly || (each !== name && limits[each]?.formerly === formerly),
   )
   if (other === undefined) return []
-  return [{ path: 'formerly', message: `limits.${other} goes on with it: remove it from one of them` }]
+  return [{ path: 'formerly', message: `limits.${other} already continues it: remove it from one of them` }]
 }
 
 /** Two limits of one layer that would share a counter. */

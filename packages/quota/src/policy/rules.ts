@@ -101,7 +101,7 @@ export function limitNumbers(policy: Pick<Policy, 'limits' | 'units'>, numbers: 
 /** Checks plans' numbers: any limits of subjects' own. */
 export function plansCheck(policy: Pick<Policy, 'limits' | 'layers' | 'units'>, writing: Writing): Check<PlanNumbers> {
   const isShared = (rule: LimitRule): string | undefined =>
-    layerOf(policy, rule).shared ? `shared by all subjects: plans are for limits of each subject's own` : undefined
+    layerOf(policy, rule).shared ? 'shared by all subjects: plans apply only to `by` limits' : undefined
   const plan = someNumbersCheck(policy, writing, isShared)
   const plans = tableEach((name) => wrongName(name, "a plan's name") ?? plan, 'an object of numbers by plan and limit')
   const count = v.rawCheck<PlanNumbers>(({ dataset: { typed, value }, addIssue }) => {

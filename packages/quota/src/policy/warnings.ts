@@ -53,9 +53,7 @@ function warningsOf(inputs: LimitInputs, plan: string | undefined, least: 0 | 1)
 function warning({ policy, settings }: LimitInputs, rule: LimitRule, limit: number): string | undefined {
   const operations = Object.keys(policy.operations).filter((name) => counts(rule, name))
   if (rule.window === undefined) {
-    return limit === 0 && operations.length > 0
-      ? `a limit of 0 lets no work be under way of ${operations.join(', ')}`
-      : undefined
+    return limit === 0 && operations.length > 0 ? `a limit of 0 never admits ${operations.join(', ')}` : undefined
   }
   const unit = unitNames(policy).indexOf(rule.unit)
   const tooDear = operations.filter((name) => priceOf(policy, settings, name)[unit]! > limit)

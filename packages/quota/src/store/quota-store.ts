@@ -171,7 +171,7 @@ export interface StoreAbilities {
   /**
    * What to do about everything that isn't supported: the end of those errors.
    *
-   * @default see what each store can in its page
+   * @default docs/guide/stores.md lists what each store supports
    */
   readonly remedy?: string | undefined
 }

@@ -14,7 +14,7 @@ export interface Clock {
 export function instantOf(clock: Clock): number {
   const now = clock.now()
   if (Number.isSafeInteger(now)) return now
-  throw new QuotaError('store_error', `the clock said ${String(now)}: expected whole epoch milliseconds`)
+  throw new QuotaError('store_error', `the clock returned ${String(now)}: expected whole epoch milliseconds`)
 }
 
 /** The machine's clock. Only this and `systemStopwatch` read the real time. */

@@ -175,7 +175,7 @@ const parseTopOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ opt
     between({ quota, layer }) {
       const own = quota.policy.layers.filter(({ shared }) => !shared).map(({ name }) => name)
       if (layer === undefined || own.includes(layer)) return []
-      return [{ path: 'layer', message: `no layer of subjects' own ${noSuchName(layer, own, 'the policy has')}` }]
+      return [{ path: 'layer', message: `no limit is by ${noSuchName(layer, own, 'the policy has')}` }]
     },
   },
 )

@@ -111,13 +111,13 @@ const limits: readonly Mistake[] = [
   mistake(
     "formerly: 'perMinute' beside perMinute",
     { limits: { perMinute, quick: { ...perMinute, formerly: 'perMinute' } } },
-    'limits.quick.formerly: limits.perMinute goes on with it: remove it from one of them',
+    'limits.quick.formerly: limits.perMinute already continues it: remove it from one of them',
   ),
   mistake(
     "formerly: 'old' of two limits of two layers",
     { limits: { a: { ...perMinute, formerly: 'old' }, b: { ...perMinute, by: 'team', formerly: 'old' } } },
-    'limits.a.formerly: limits.b goes on with it',
-    'limits.b.formerly: limits.a goes on with it',
+    'limits.a.formerly: limits.b already continues it',
+    'limits.b.formerly: limits.a already continues it',
   ),
   mistake(
     "limits: { 'per minute': { ... } }",
@@ -231,7 +231,7 @@ const names: readonly Mistake[] = [
   mistake(
     'plans: { pro: { service: 50 } }, a limit of all',
     { limits: { service: { shared: 'all', limit: 9, per: '1m' } }, plans: { pro: { service: 50 } } },
-    "plans.pro.service: shared by all subjects: plans are for limits of each subject's own",
+    'plans.pro.service: shared by all subjects: plans apply only to `by` limits',
   ),
   mistake(
     "plans: { 'pro plan': {}, max: 5, pro: { perMinute: '60' } }",

@@ -5,7 +5,7 @@ import type { StoreAbilities } from '../../store/quota-store.ts'
 export function unsupported(
   code: 'store_unsupported' | 'holds_unsupported',
   what: string,
-  { remedy = 'see what each store can in its page' }: StoreAbilities = {},
+  { remedy = 'docs/guide/stores.md lists what each store supports' }: StoreAbilities = {},
 ): QuotaError {
   return new QuotaError(code, `${what}; ${remedy}`)
 }

@@ -158,7 +158,7 @@ export function refusedReservation(run: Run, decision: RefusedDecision): Refused
 /** The calls of a refused request. */
 export function refusedCalls(run: Run, operation: string): Pick<RefusedReservation, 'commit' | 'cancel'> {
   return emptyCalls(run, () => {
-    throw new QuotaError('commit_refused', `"${operation}" was refused: look at \`allowed\` before the work`)
+    throw new QuotaError('commit_refused', `"${operation}" was refused: check \`allowed\` before the work`)
   })
 }
 

@@ -142,11 +142,11 @@ function needlessMembers({ every, weekStartsOn, anchor }: AsWritten): Needless[]
   const ofWeek =
     weekStartsOn === undefined || every === 'week'
       ? []
-      : [{ keys: ['weekStartsOn'], message: `is for every: "week" alone; this window is of every: "${every}"` }]
+      : [{ keys: ['weekStartsOn'], message: `applies only to every: "week", not "${every}"` }]
   if (anchor === undefined) return ofWeek
   const heeded = ANCHORED_BY[every]
   if (heeded.length === 0)
-    return [...ofWeek, { keys: ['anchor'], message: 'an hour has none: it begins with the hour' }]
+    return [...ofWeek, { keys: ['anchor'], message: 'an hour takes no anchor: it begins with the hour' }]
   const members = Object.entries(Object(anchor === 'subject' ? {} : anchor))
   const needless = members.filter(([key, member]) => member !== undefined && isNeedless(key, heeded))
   return [...ofWeek, ...needless.map(([key]) => ({ keys: ['anchor', key], message: instead(every, key) }))]
@@ -158,7 +158,7 @@ function isNeedless(key: string, heeded: readonly string[]): boolean {
 }
 
 function instead(every: CalendarPeriod, key: string): string {
-  const message = `a ${every} is anchored by ${ANCHORED_BY[every].join(' and ')} alone`
+  const message = `a ${every} takes only ${ANCHORED_BY[every].join(' and ')}`
   return every === 'week' && key === 'day' ? `${message}; its first day is \`weekStartsOn\`` : message
 }
 
