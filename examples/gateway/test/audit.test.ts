@@ -37,7 +37,7 @@ describe('the audit trail', () => {
   it('the audit trail shows when a user’s own limits are set and removed', async () => {
     const { call } = await gateway()
     await call('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, bypassSite: true })
-    await call('DELETE', '/admin/users/demo/quota')
+    await call('PUT', '/admin/users/demo/quota', {})
     const none = { '1h': null, '5h': null, '1d': null }
     const override = {
       overrides: { read: none, write: { ...none, '1h': 120 } },
@@ -45,7 +45,12 @@ describe('the audit trail', () => {
     }
     expect(await entriesOf(call)).toMatchObject([
       { action: 'user-quota.change', subject: 'demo', before: null, after: override },
-      { action: 'user-quota.change', subject: 'demo', before: override, after: null },
+      {
+        action: 'user-quota.change',
+        subject: 'demo',
+        before: override,
+        after: { overrides: { read: none, write: none }, bypassSite: false },
+      },
     ])
   })
 

@@ -230,7 +230,7 @@ describe('quota settings', () => {
     const { version: _, ...document } = (await call('GET', SETTINGS)).body
     await call('PUT', SETTINGS, { ...document, mode: 'lenient' }, '"0"')
     await call('PUT', QUOTA, { bypassSite: true })
-    await call('DELETE', QUOTA)
+    await call('PUT', QUOTA, {})
     const trail = databaseOf(gateway.dataDir).counter_changes as { before: string | null; after: string | null }[]
     const parsed = trail.map((row) => ({
       ...row,
@@ -241,7 +241,7 @@ describe('quota settings', () => {
     expect(parsed).toMatchObject([
       { seq: 1, layer: '', subject: '', before: null, after: { mode: 'lenient' }, ...who },
       { seq: 2, layer: 'personal', subject: 'demo', before: null, after: { bypass: { site: true } }, ...who },
-      { seq: 3, layer: 'personal', subject: 'demo', before: { bypass: { site: true } }, after: null, ...who },
+      { seq: 3, layer: 'personal', subject: 'demo', before: { bypass: { site: true } }, after: { bypass: {} }, ...who },
     ])
   })
 })
@@ -279,12 +279,12 @@ describe('a user’s quota', () => {
     const { body } = await gateway.send('GET', '/me/quota')
     expect(body.windows.write.map(({ limit }: { limit: number }) => limit)).toEqual([0, 12, 600])
     expect((await call('GET', QUOTA)).body).toEqual({ overrides, bypassSite: true })
-    expect((await call('DELETE', QUOTA, undefined, '"0"')).status).toBe(412)
-    const removed = await call('DELETE', QUOTA, undefined, '"1"')
-    expect([removed.status, removed.body]).toEqual([204, undefined])
-    expect((await call('GET', QUOTA)).headers.get('ETag')).toBe('"0"')
+    expect((await call('PUT', QUOTA, {}, '"0"')).status).toBe(412)
+    const removed = await call('PUT', QUOTA, {}, '"1"')
+    expect(removed.headers.get('ETag')).toMatch(/^"2-/)
+    expect(removed.body).toEqual({ ...read.body, warnings: [] })
+    expect((await call('GET', QUOTA)).body).toEqual(read.body)
     expect((await upsert(gateway)).status).toBe(200)
-    expect((await call('PUT', QUOTA, {})).headers.get('ETag')).toMatch(/^"3-/)
   })
 
   it('an administrator sees and resets a user’s usage, and the site’s only when it is named', async () => {

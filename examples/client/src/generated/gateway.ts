@@ -554,13 +554,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change a part of the settings of all users
-         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.
-         *
-         *     Free.
-         */
-        patch: operations["patchSettings"];
+        patch?: never;
         trace?: never;
     };
     "/admin/users/{id}/quota": {
@@ -579,19 +573,13 @@ export interface paths {
         get: operations["readUserQuota"];
         /**
          * Replace a user's overrides
-         * @description Absent members get their default. `If-Match` is optional.
+         * @description Absent members get their default, so `{}` removes all overrides. `If-Match` is optional.
          *
          *     Free.
          */
         put: operations["replaceUserQuota"];
         post?: never;
-        /**
-         * Remove a user's overrides
-         * @description The defaults apply to the user again.
-         *
-         *     Free.
-         */
-        delete: operations["removeUserQuota"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1344,88 +1332,6 @@ export interface components {
             "5h": number;
             "1d": number;
         };
-        PatchSettingsBody: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base?: {
-                personal?: {
-                    read?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                    write?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                };
-                site?: {
-                    read?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                    write?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                };
-            };
-            custom?: {
-                personal?: {
-                    read?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                    write?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                };
-                site?: {
-                    read?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                    write?: {
-                        "1h"?: number;
-                        "5h"?: number;
-                        "1d"?: number;
-                    };
-                };
-            } | null;
-            site?: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled?: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier?: number;
-            };
-            /** @description Prices in tokens; `null`: the default. */
-            prices?: {
-                "user.data"?: number | null;
-                "user.charge"?: number | null;
-                "user.items"?: number | null;
-                "user.gates"?: number | null;
-                "user.music"?: number | null;
-                "source.lx"?: number | null;
-                "source.fish"?: number | null;
-                "ticket.clear"?: number | null;
-                "music.delete"?: number | null;
-                "music.upsert"?: number | null;
-                "user.clear"?: number | null;
-                "charge.2"?: number | null;
-                "charge.3"?: number | null;
-                "charge.5"?: number | null;
-            } | null;
-        };
         ReplaceUserQuotaBody: {
             /** @default {} */
             overrides?: {
@@ -2126,46 +2032,6 @@ export interface components {
             version: number;
         };
         ReplaceSettingsAnswer: {
-            /**
-             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
-             * @enum {string}
-             */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            base: components["schemas"]["QuotaTable"];
-            /** @description Not scaled. Required in mode `custom`. */
-            custom: components["schemas"]["QuotaTable"] | null;
-            site: {
-                /** @description `false`: the site's windows are neither checked, charged nor shown. */
-                enabled: boolean;
-                /** @description Factor on the site's limits in every mode; at most two decimals. */
-                multiplier: number;
-            };
-            /** @description Prices in tokens that differ from the default. */
-            prices: {
-                "user.data"?: number;
-                "user.charge"?: number;
-                "user.items"?: number;
-                "user.gates"?: number;
-                "user.music"?: number;
-                "source.lx"?: number;
-                "source.fish"?: number;
-                "ticket.clear"?: number;
-                "music.delete"?: number;
-                "music.upsert"?: number;
-                "user.clear"?: number;
-                "charge.2"?: number;
-                "charge.3"?: number;
-                "charge.5"?: number;
-            };
-            /** @description Counts changes. */
-            version: number;
-            /** @description Reasons why an operation is impossible, such as a limit below its price. */
-            warnings: {
-                path: string;
-                msg: string;
-            }[];
-        };
-        PatchSettingsAnswer: {
             /**
              * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
              * @enum {string}
@@ -4146,50 +4012,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
-    patchSettings: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
-                "If-Match": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "mode": "normal"
-                 *     }
-                 */
-                "application/json": components["schemas"]["PatchSettingsBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchSettingsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            428: components["responses"]["PreconditionRequired"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
     readUserQuota: {
         parameters: {
             query?: never;
@@ -4268,39 +4090,6 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
-    removeUserQuota: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The user's id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. The response has no body. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];

@@ -115,7 +115,7 @@ interface Tagged {
 }
 
 interface Place extends Tagged {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'delete'
   /** In Express's form, for example `/admin/users/:id`. */
   readonly path: string
 }
@@ -129,7 +129,7 @@ export type Route = Place &
   (({ readonly access: 'public' | 'holder' } & OpenRoute) | ({ readonly access: 'user' | 'admin' } & UserRoute))
 
 /** A method and a path: `POST /v1/charge`. */
-type Line = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} ${string}`
+type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`
 
 /** A route for anybody. */
 export const publicRoute = openTo('public')

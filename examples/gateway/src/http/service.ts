@@ -141,7 +141,7 @@ function levelOf({ path }: Request, { statusCode }: Response): 'debug' | 'info' 
 }
 
 /** Methods that other origins' pages may use, besides those that any page may. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 const REQUEST_HEADERS = [
   'Authorization',
   'Bot-Token',

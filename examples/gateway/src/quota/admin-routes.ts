@@ -1,20 +1,17 @@
-import { QuotaError, type SubjectSettings, type VersionedSettings, type VersionedSubjectSettings } from '@scoregw/quota'
+import { QuotaError, type SubjectSettings } from '@scoregw/quota'
 import { type Fault, initialSettings, type Versioned } from '@scoregw/quota/internal'
 import * as z from 'zod'
 import type { AuditLog, Doer } from '../audit/audit.ts'
 import { changed, type Precondition, preconditionOf } from '../http/etag.ts'
-import { type Detail, detailsOf, HttpError, invalid, strictObject } from '../http/http-error.ts'
-import { adminRoute, type Reply, type Route } from '../http/route.ts'
+import { type Detail, invalid, strictObject } from '../http/http-error.ts'
+import { adminRoute, type Route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import {
-  type SettingsBody,
   settingsAnswer,
   settingsBody,
   settingsDocument,
   settingsDocumentOf,
   settingsOf,
-  settingsPatch,
-  settingsPatchForm,
   statusDocument,
   userQuotaAnswer,
   userQuotaBody,
@@ -32,22 +29,31 @@ const resetBody = strictObject({
   category: z.enum(CATEGORIES).optional().describe('Default: all.'),
 })
 
+const SETTINGS = '/admin/quota/settings'
+const USER_QUOTA = '/admin/users/:id/quota'
+
+interface AdminQuotaDeps {
+  readonly quota: GatewayQuota
+  readonly users: UserRepository
+  readonly audit: AuditLog
+}
+
 /** Routes for administrators: the quotas of all users and of single ones. */
-export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
-  const { quota, users } = deps
-  const settings = '/admin/quota/settings'
-  const userQuota = '/admin/users/:id/quota'
+export function adminQuotaRoutes({ quota, users, audit }: AdminQuotaDeps): Route[] {
   return [
-    adminRoute(`GET ${settings}`, {
+    adminRoute(`GET ${SETTINGS}`, {
       id: 'readSettings',
       summary: 'The settings of all users',
       description: 'Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.',
       errors: ['quota_unavailable'],
       answerHeaders: ['ETag'],
       answer: settingsDocument,
-      handle: async () => settingsReply(await quota.settings.get()),
+      async handle() {
+        const stored = await quota.settings.get()
+        return { headers: { ETag: etagOf(stored) }, body: settingsDocumentOf(stored) }
+      },
     }),
-    adminRoute(`PUT ${settings}`, {
+    adminRoute(`PUT ${SETTINGS}`, {
       id: 'replaceSettings',
       summary: 'Replace the settings of all users',
       description:
@@ -60,51 +66,41 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         site: { enabled: true, multiplier: 1 },
         prices: {},
       },
-      answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
+      answerHeaders: ['ETag'],
       body: settingsBody,
       answer: settingsAnswer,
       async handle({ req, input, user }) {
         const ifRevision = revisionIn(await quota.settings.get(), preconditionOf(req, true))
-        return replaced(quota, input, { ifRevision, by: user.id })
+        const options = { ifRevision, by: user.id }
+        const { settings, warnings } = await answering(() => quota.settings.replace(settingsOf(input), options))
+        const body = { ...settingsDocumentOf(settings), warnings: warnings.map(detailOf) }
+        return { headers: { ETag: etagOf(settings) }, body }
       },
     }),
-    adminRoute(`PATCH ${settings}`, {
-      id: 'patchSettings',
-      summary: 'Change a part of the settings of all users',
-      description:
-        'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.',
-      errors: ['precondition_required', 'quota_unavailable'],
-      example: { mode: 'normal' },
-      bodyForm: settingsPatchForm,
-      answerHeaders: ['ETag'],
-      requestHeaders: ['If-Match'],
-      body: settingsPatch,
-      answer: settingsAnswer,
-      handle: async ({ req, input, user }) => patched(quota, input, preconditionOf(req, true), user.id),
-    }),
-    adminRoute(`GET ${userQuota}`, {
+    adminRoute(`GET ${USER_QUOTA}`, {
       id: 'readUserQuota',
       summary: "A user's overrides",
       description: 'Six limits, `null` where the user follows the default, and whether the site layer is bypassed.',
       errors: ['quota_unavailable'],
-      answerHeaders: ['ETag'],
       params: userParams,
+      answerHeaders: ['ETag'],
       answer: userQuotaDocument,
       async handle({ params: { id } }) {
         await users.require(id)
-        return userQuotaReply(await quota.subjects.get(id))
+        const stored = await quota.subjects.get(id)
+        return { headers: { ETag: etagOf(stored) }, body: userQuotaOf(stored) }
       },
     }),
-    adminRoute(`PUT ${userQuota}`, {
+    adminRoute(`PUT ${USER_QUOTA}`, {
       id: 'replaceUserQuota',
       summary: "Replace a user's overrides",
-      description: 'Absent members get their default. `If-Match` is optional.',
+      description: 'Absent members get their default, so `{}` removes all overrides. `If-Match` is optional.',
       errors: ['quota_unavailable'],
       example: { overrides: { write: { '1h': 120 } } },
-      answerHeaders: ['ETag'],
-      requestHeaders: ['If-Match'],
       params: userParams,
+      requestHeaders: ['If-Match'],
+      answerHeaders: ['ETag'],
       body: userQuotaBody,
       answer: userQuotaAnswer,
       async handle({ req, params: { id }, input: { overrides, bypassSite }, user }) {
@@ -113,27 +109,11 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         const options = { ifRevision: revisionIn(await quota.subjects.get(id), precondition), by: user.id }
         const given = { limits: namedOf({ personal: overrides }), bypass: { site: bypassSite } }
         const stored = await answering(() => quota.subjects.set(id, given, options))
-        const { headers, body } = userQuotaReply(stored)
-        return { headers, body: { ...body, warnings: await warningsOf(quota, stored.limits) } }
+        const body = { ...userQuotaOf(stored), warnings: await warningsOf(quota, stored.limits) }
+        return { headers: { ETag: etagOf(stored) }, body }
       },
     }),
-    adminRoute(`DELETE ${userQuota}`, {
-      id: 'removeUserQuota',
-      summary: "Remove a user's overrides",
-      description: 'The defaults apply to the user again.',
-      errors: ['quota_unavailable'],
-      params: userParams,
-      requestHeaders: ['If-Match'],
-      answer: z.undefined(),
-      async handle({ req, params: { id }, user }) {
-        const precondition = preconditionOf(req)
-        await users.require(id)
-        const options = { ifRevision: revisionIn(await quota.subjects.get(id), precondition), by: user.id }
-        await answering(() => quota.subjects.remove(id, options))
-        return { status: 204 }
-      },
-    }),
-    adminRoute(`GET ${userQuota}/status`, {
+    adminRoute(`GET ${USER_QUOTA}/status`, {
       id: 'userQuotaStatus',
       summary: "A user's usage",
       description: "The user's `/me/quota`.",
@@ -145,7 +125,7 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
         return { body: statusBody(await quota.status(id)) }
       },
     }),
-    adminRoute(`POST ${userQuota}/reset`, {
+    adminRoute(`POST ${USER_QUOTA}/reset`, {
       id: 'resetUserQuota',
       summary: "Reset a user's usage",
       description: "Closes the user's windows in one category or all. Those of the site belong to all users.",
@@ -154,67 +134,18 @@ export function adminQuotaRoutes(deps: AdminQuotaDeps): Route[] {
       params: userParams,
       body: resetBody,
       answer: statusDocument,
-      async handle({ params: { id }, input, user }) {
+      async handle({ params: { id }, input: { layer = 'personal', category }, user }) {
         await users.require(id)
-        await reset(deps, id, input, user.id)
+        const { limits } = await quota.status(id)
+        const used = Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit.used]))
+        const after = { reset: { layer, category } }
+        // The audit entry comes first, because counters may be outside the database.
+        await audit.record(user.id, { action: 'quota.reset', subject: id, before: { used }, after })
+        await quota.reset(id, { limits: limitsIn(layer, category) })
         return { body: statusBody(await quota.status(id)) }
       },
     }),
   ]
-}
-
-/** What administrators' routes need. */
-export interface AdminQuotaDeps {
-  readonly quota: GatewayQuota
-  readonly users: UserRepository
-  readonly audit: AuditLog
-}
-
-/** Stores a whole document, and tells which operations it makes impossible. */
-async function replaced(
-  quota: GatewayQuota,
-  body: SettingsBody,
-  options: { readonly ifRevision: string | undefined; readonly by: Doer },
-): Promise<Reply<z.output<typeof settingsAnswer>>> {
-  const { settings, warnings } = await answering(() => quota.settings.replace(settingsOf(body), options))
-  const { body: document, headers } = settingsReply(settings)
-  return { headers, body: { ...document, warnings: warnings.map(detailOf) } }
-}
-
-/** @throws {HttpError} `precondition_failed`, `validation_failed` */
-async function patched(
-  quota: GatewayQuota,
-  patch: object,
-  precondition: Precondition,
-  by: Doer,
-): ReturnType<typeof replaced> {
-  for (;;) {
-    const stored = await quota.settings.get()
-    const isNamed = precondition(etagOf(stored), shortEtagOf(stored))
-    const { version: _, ...document } = settingsDocumentOf(stored)
-    const { data, error } = settingsBody.safeParse({ ...ABSENT, ...merged(document, patch) })
-    if (data === undefined) throw invalid(error.issues.flatMap(detailsOf))
-    try {
-      return await replaced(quota, data, { ifRevision: stored.revision, by })
-    } catch (lost) {
-      // Whatever is stored may be patched, also what another write has just stored.
-      if (isNamed || !(lost instanceof HttpError) || lost.code !== 'precondition_failed') throw lost
-    }
-  }
-}
-
-/** Resets what a user has used. The audit entry comes first, because counters may be outside the database. */
-async function reset(
-  { quota, audit }: AdminQuotaDeps,
-  userId: string,
-  { layer = 'personal', category }: z.output<typeof resetBody>,
-  by: Doer,
-): Promise<void> {
-  const { limits } = await quota.status(userId)
-  const used = Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, limit.used]))
-  const after = { reset: { layer, category } }
-  await audit.record(by, { action: 'quota.reset', subject: userId, before: { used }, after })
-  await quota.reset(userId, { limits: limitsIn(layer, category) })
 }
 
 /** Removes the overrides and releases the holds of a user who will be deleted. */
@@ -246,41 +177,14 @@ function etagOf({ version, revision }: Versioned): string {
   return revision === '' ? `"${version}"` : `"${version}-${revision}"`
 }
 
-/** A version alone names any document of that version. */
-function shortEtagOf({ version }: Versioned): string {
-  return `"${version}"`
-}
-
 /** The revision that a change must find; `undefined`: any. @throws {HttpError} `precondition_failed` */
 function revisionIn(stored: Versioned, precondition: Precondition): string | undefined {
-  return precondition(etagOf(stored), shortEtagOf(stored)) ? stored.revision : undefined
+  // A version alone names any document of that version.
+  return precondition(etagOf(stored), `"${stored.version}"`) ? stored.revision : undefined
 }
 
-function settingsReply(stored: VersionedSettings<Tokens>) {
-  return { headers: { ETag: etagOf(stored) }, body: settingsDocumentOf(stored) }
-}
-
-function userQuotaReply(stored: VersionedSubjectSettings<Tokens>) {
-  const overrides = tableOf(stored.limits, null).personal
-  const body = userQuotaDocument.parse({ overrides, bypassSite: stored.bypass.site === true })
-  return { headers: { ETag: etagOf(stored) }, body }
-}
-
-/** What a patch leaves of members that it removes. */
-const ABSENT = { custom: null, prices: {} }
-
-/** Applies a JSON merge patch (RFC 7396) of an object. */
-function merged(document: unknown, patch: object): Record<string, unknown> {
-  const members = isObject(document) ? { ...document } : {}
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete members[name]
-    else members[name] = isObject(value) ? merged(members[name], value) : value
-  }
-  return members
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function userQuotaOf({ limits, bypass }: SubjectSettings<Tokens>): z.output<typeof userQuotaDocument> {
+  return userQuotaDocument.parse({ overrides: tableOf(limits, null).personal, bypassSite: bypass.site === true })
 }
 
 function detailOf({ path, message }: Fault): Detail {

@@ -53,36 +53,11 @@ export const settingsBody = settings.refine(({ mode, custom }) => mode !== 'cust
   // Checked with other faults too, so that one response names all of them.
   when: ({ value }) => typeof value === 'object' && value !== null,
 })
-export type SettingsBody = z.output<typeof settingsBody>
+type SettingsBody = z.output<typeof settingsBody>
 
 export const settingsDocument = settings.extend({ version: z.int().describe('Counts changes.') })
 export const settingsAnswer = settingsDocument.extend({ warnings })
 type SettingsDocument = z.output<typeof settingsDocument>
-
-const someWindows = windows.partial()
-const someCategories = z.strictObject({ read: someWindows, write: someWindows }).partial()
-const someTable = z.strictObject({ personal: someCategories, site: someCategories }).partial()
-/** What a merge patch may be, for the reference. */
-export const settingsPatchForm = settings
-  .extend({
-    base: someTable,
-    custom: someTable.nullable(),
-    site: settings.shape.site.partial(),
-    prices: z
-      .strictObject(Object.fromEntries(OPERATION_NAMES.map((name) => [name, price.nullish()])))
-      .nullable()
-      .describe('Prices in tokens; `null`: the default.'),
-  })
-  .partial()
-
-/** A merge patch of the settings (RFC 7396). The result is validated as a whole document. */
-export const settingsPatch = strictObject({
-  mode: z.unknown(),
-  base: z.unknown(),
-  custom: z.unknown(),
-  site: z.unknown(),
-  prices: z.unknown(),
-}).partial()
 
 /** The document of stored settings. Custom values that are missing follow the base values. */
 export function settingsDocumentOf(stored: VersionedSettings<Tokens>): SettingsDocument {
