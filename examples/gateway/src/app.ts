@@ -8,11 +8,9 @@ import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
 import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
-import { TokenUses } from './credentials/token-uses.ts'
 import { Tokens } from './credentials/tokens.ts'
 import { openDatabase } from './db/connect.ts'
 import type { Db } from './db/schema.ts'
-import { readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/health.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import type { Logger } from './log/logger.ts'
@@ -89,10 +87,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list: each part once, in the order in which they need each other
 async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
-  const users = new UserRepository(db, clock, readerOf(db))
+  const users = new UserRepository(db, clock)
   const audit = new AuditLog(db, clock)
-  const tokenUses = new TokenUses(db, clock)
-  const tokens = new Tokens({ db, clock, audit, reader: readerOf(db), uses: tokenUses })
+  const tokens = new Tokens({ db, clock, audit })
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(db, charts, clock)
@@ -159,7 +156,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
       errors.chore,
-      tokenUses.chore,
+      tokens.chore,
       uploads.chore,
       live.chore,
     ],
@@ -182,7 +179,7 @@ async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App
         'saving how requests ended': () => adaptive.close(),
         'saving who used what': () => usage.recorder.close(),
         'saving counts of errors': () => errors.flush(),
-        'saving uses of tokens': () => tokenUses.flush(),
+        'saving uses of tokens': () => tokens.flush(),
         'closing the database': () => db.destroy(),
       })
     },

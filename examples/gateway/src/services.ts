@@ -9,7 +9,7 @@ import { chartErrorBody, chartRoutes, chartRoutesWithDocument } from './charts/p
 import type { Config } from './config/config.ts'
 import { consolePages } from './console/console-pages.ts'
 import { jwtVerifier, userIdentifier } from './credentials/identify-user.ts'
-import { credentialRoutes, tokenRoutes } from './credentials/routes.ts'
+import { tokenRoutes } from './credentials/routes.ts'
 import type { Tokens } from './credentials/tokens.ts'
 import type { Db } from './db/schema.ts'
 import { frontPage } from './front-pages/front-page.ts'
@@ -142,12 +142,13 @@ function administrationRoutes(deps: Parts): Route[] {
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
     ...holdRoutes(deps),
-    ...adminUserRoutes(
-      new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => forgetQuota(deps.quota, id, by) }),
-      { flush: () => deps.usage.recorder.flush(), tightestOf: (id) => tightestOf(deps.quota, id) },
-    ),
+    ...adminUserRoutes({
+      ...{ db, clock },
+      admin: new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => forgetQuota(deps.quota, id, by) }),
+      flush: () => deps.usage.recorder.flush(),
+      tightestOf: (id) => tightestOf(deps.quota, id),
+    }),
     ...tokenRoutes(tokens, users),
-    ...credentialRoutes(tokens),
     ...auditRoutes(audit, shownInAudit),
   ]
 }

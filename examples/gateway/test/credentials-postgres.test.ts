@@ -81,10 +81,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
     expect(await outcomes(issue)).toEqual(['conflict', 'conflict', 'done', 'done'])
     const add = Array.from({ length: 10 }, (_, index) => (index % 2 ? a : b).admin.changeBalance('x', { add: 1 }, 'x'))
     await Promise.all(add)
-    expect((await a.admin.list({ text: 'X', order: 'id', after: undefined, limit: 9 }))[0]).toMatchObject({
-      id: 'x',
-      balance: 20,
-    })
+    expect(await a.admin.get('x')).toMatchObject({ balance: 20 })
   })
 
   it('audit numbers have no gap and follow the order of commits', async () => {

@@ -7,6 +7,7 @@ import type { Chart } from '../src/charts/chart.ts'
 import { ChartRepository } from '../src/charts/chart-repository.ts'
 import { Tokens } from '../src/credentials/tokens.ts'
 import { openPostgres } from '../src/db/postgres.ts'
+import { linkIfFree } from '../src/demo/demo.ts'
 import { PlayerScores } from '../src/scores/player-scores.ts'
 import type { StoredScore } from '../src/scores/score.ts'
 import type { UsageRecord } from '../src/usage/usage-records.ts'
@@ -118,8 +119,8 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       expect((await tokens.user('gw_one'))?.id).toBe('bob')
       await tokens.replace('a', [{ owner: { userId: 'ann' }, token: 'gw_two' }])
       expect([await tokens.user('gw_one'), await tokens.user('gw_two')]).toEqual([undefined, ann])
-      await users.linkIfFree('ann', 999_999_999_999)
-      await users.linkIfFree('bob', 999_999_999_999)
+      await linkIfFree(db, 'ann', 999_999_999_999)
+      await linkIfFree(db, 'bob', 999_999_999_999)
       const linked = await db.selectFrom('users').select(['id', 'qq']).orderBy('id').execute()
       expect(linked).toEqual([
         { id: 'ann', qq: 999_999_999_999 },

@@ -65,7 +65,10 @@ describe.each(KINDS)('reads %s', (_, isOn, open, explain) => {
     const searching = await plansOf(db, explain, async (recorded) => {
       expect(await listUsers(recorded, { ...search, text: 'nobody' }, today)).toEqual([])
       const found = await listUsers(recorded, { ...search, text: 'PLAYER 1999' }, today)
-      expect(found.map(({ id }) => id)).toEqual(['user-1999', ...Array.from({ length: 10 }, (_, n) => `user-1999${n}`)])
+      expect(found.map(({ user }) => user.id)).toEqual([
+        'user-1999',
+        ...Array.from({ length: 10 }, (_, n) => `user-1999${n}`),
+      ])
     })
     const usage = await plansOf(db, explain, (recorded) => {
       const ids = Array.from({ length: 100 }, (_, index) => `${index}`)

@@ -84,7 +84,7 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
     const service = new SyncService(db, systemClock)
     const users = new UserRepository(db, systemClock)
     await users.create({ id: 'u', name: 'u', role: 'player' })
-    await users.linkIfFree('u', QQ)
+    await db.updateTable('users').set({ qq: QQ }).where('id', '=', 'u').execute()
     let push: Promise<unknown> | undefined
     await db.transaction().execute(async (transaction) => {
       await transaction.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()

@@ -760,7 +760,7 @@ export interface paths {
         };
         /**
          * A user's tokens
-         * @description Ids and labels. A token itself is only shown when it is issued.
+         * @description Ids and names. A token itself is only shown when it is issued.
          *
          *     Free.
          */
@@ -768,7 +768,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a token, which is only shown this time
-         * @description Creates the user if necessary.
+         * @description Only its hash is stored, so a lost one can't be recovered. A user who doesn't exist is created.
          *
          *     Free.
          */
@@ -832,7 +832,7 @@ export interface paths {
         };
         /**
          * Bots of score sync
-         * @description Ids and names. A credential itself is only shown when it is issued.
+         * @description Ids and names. A token itself is only shown when it is issued.
          *
          *     Free.
          */
@@ -840,7 +840,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a bot's token, which is only shown this time
-         * @description Only its hash is stored, so a lost one can't be recovered.
+         * @description Only its hash is stored, so a lost one can't be recovered. A user who doesn't exist is created.
          *
          *     Free.
          */
@@ -904,7 +904,7 @@ export interface paths {
         };
         /**
          * Keys of the chart preview
-         * @description Ids and names. A credential itself is only shown when it is issued.
+         * @description Ids and names. A token itself is only shown when it is issued.
          *
          *     Free.
          */
@@ -912,7 +912,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a chart key, which is only shown this time
-         * @description Only its hash is stored, so a lost one can't be recovered.
+         * @description Only its hash is stored, so a lost one can't be recovered. A user who doesn't exist is created.
          *
          *     Free.
          */
@@ -4482,7 +4482,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "label": "phone"
+                 *       "label": "nightly"
                  *     }
                  */
                 "application/json": components["schemas"]["IssueTokenBody"];

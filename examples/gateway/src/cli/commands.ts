@@ -3,10 +3,10 @@ import { COMMAND_LINE } from '../audit/audit.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { MusicDataError, parseMusicData } from '../charts/music-data.ts'
 import { DEMO_LABEL, type Service, type ShownToken, type Tokens } from '../credentials/tokens.ts'
+import type { Db } from '../db/schema.ts'
 import { policyDefinition } from '../quota/names.ts'
 import type { AdminUsers } from '../users/admin-users.ts'
-import { nameSchema, userIdSchema } from '../users/user.ts'
-import type { UserRepository } from '../users/user-repository.ts'
+import { nameSchema, type UserRepository, userIdSchema } from '../users/user-repository.ts'
 
 /** Thrown for a command line that is incomplete or can't be executed. */
 export class UsageError extends Error {
@@ -37,6 +37,7 @@ export interface Options {
 
 /** The dependencies of commands. */
 export interface Tools {
+  readonly db: Db
   readonly users: UserRepository
   readonly admin: AdminUsers
   readonly tokens: Tokens
@@ -61,8 +62,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['tokens create', { words: 1, options: ['label'], run: createToken }],
   ['tokens list', { words: 1, options: [], run: listTokens }],
   ['tokens revoke', { words: 1, options: [], run: revokeToken }],
-  ...credentialCommands('bots', 'sync', 'bot'),
-  ...credentialCommands('chart-keys', 'charts', 'chart key'),
+  ...credentialCommands('bots', 'sync'),
+  ...credentialCommands('chart-keys', 'charts'),
   [
     'charts import',
     { words: 1, options: [], run: ({ charts, progress }, [file = '']) => importCharts(charts, file, progress) },
@@ -71,7 +72,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
 ] satisfies (readonly [string, Command])[])
 
 /** The three commands for credentials of a service without users. */
-function credentialCommands(area: string, service: Service, what: string): [string, Command][] {
+function credentialCommands(area: string, service: Service): [string, Command][] {
   const create: Command['run'] = async ({ tokens }, [name = '']) => {
     checkName(name, 'NAME')
     const { token } = await tokens.issue({ service }, name, COMMAND_LINE)
@@ -79,7 +80,7 @@ function credentialCommands(area: string, service: Service, what: string): [stri
   }
   const list: Command['run'] = async ({ tokens }) => listed(await tokens.list({ service }))
   const revoke: Command['run'] = async ({ tokens }, [id = '']) => {
-    if (!(await tokens.revoke(id, COMMAND_LINE, { service }))) throw new UsageError(`There is no ${what} ${id}.`)
+    await tokens.revoke(id, COMMAND_LINE, { service })
     return ''
   }
   return [
@@ -89,8 +90,9 @@ function credentialCommands(area: string, service: Service, what: string): [stri
   ]
 }
 
-async function listUsers({ users }: Tools): Promise<string> {
-  return (await users.list()).map(({ id, name, role }) => `${id}\t${role}\t${name}\n`).join('')
+async function listUsers({ db }: Tools): Promise<string> {
+  const users = await db.selectFrom('users').select(['id', 'role', 'name']).orderBy('id').execute()
+  return users.map(({ id, name, role }) => `${id}\t${role}\t${name}\n`).join('')
 }
 
 async function createUser({ admin, tokens }: Tools, [name = '']: readonly string[], options: Options): Promise<string> {
@@ -121,7 +123,7 @@ async function listTokens({ users, tokens }: Tools, [user = '']: readonly string
 }
 
 async function revokeToken({ tokens }: Tools, [id = '']: readonly string[]): Promise<string> {
-  if (!(await tokens.revoke(id, COMMAND_LINE))) throw new UsageError(`There is no token ${id}.`)
+  await tokens.revoke(id, COMMAND_LINE)
   return ''
 }
 

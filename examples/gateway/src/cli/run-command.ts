@@ -86,6 +86,7 @@ async function withTools(
   const audit = new AuditLog(db, clock)
   try {
     return await use({
+      db,
       users: new UserRepository(db, clock),
       admin: new AdminUsers({ db, clock, audit }),
       tokens: new Tokens({ db, clock, audit }),

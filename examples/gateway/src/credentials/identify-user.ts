@@ -4,8 +4,7 @@ import type { JwtConfig } from '../config/config.ts'
 import { HttpError } from '../http/http-error.ts'
 import { readText } from '../http/read-text.ts'
 import type { StoredUser } from '../http/request-context.ts'
-import { userIdSchema } from '../users/user.ts'
-import type { UserRepository } from '../users/user-repository.ts'
+import { type UserRepository, userIdSchema } from '../users/user-repository.ts'
 import { isGatewayToken, type Tokens } from './tokens.ts'
 
 /**

@@ -1,12 +1,13 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Audited, AuditLog, Deed, Doer } from '../audit/audit.ts'
+import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
+import { readerOf } from '../db/sqlite.ts'
+import { instantText } from '../http/schemas.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Holder, StoredUser } from '../http/request-context.ts'
-import { userIdSchema } from '../users/user.ts'
-import { UserRepository } from '../users/user-repository.ts'
-import type { TokenUses } from './token-uses.ts'
+import { UserRepository, userIdSchema } from '../users/user-repository.ts'
 
 /** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */
 export type Service = 'sync' | 'charts'
@@ -78,30 +79,23 @@ export interface NewToken {
   readonly token: string
 }
 
-interface TokensOptions {
-  readonly db: Db
-  readonly clock: Clock
-  readonly audit: AuditLog
-  /** A connection for lookups of callers that don't wait for writes. Default: `db`. */
-  readonly reader?: Db
-  /** Absent: uses aren't recorded. */
-  readonly uses?: TokenUses
-}
+const FLUSH_EVERY_MS = 5_000
+/** How far apart two stored uses of a token are, so that few requests cause a write. */
+const RESOLUTION_MS = 10 * 60_000
 
 /** Tokens of users, bots and the chart preview. Each works at one service; the others reject it. */
 export class Tokens {
+  /** Writes when tokens were last used, and deletes those that have expired. Requests don't wait for it. */
+  readonly chore: Chore = { what: 'writing uses of tokens', everyMs: FLUSH_EVERY_MS, run: () => this.flush() }
   readonly #db: Db
   readonly #clock: Clock
   readonly #audit: AuditLog
-  readonly #reader: Db
-  readonly #uses: TokenUses | undefined
+  readonly #used = new Map<string, number>()
 
-  constructor({ db, clock, audit, reader = db, uses }: TokensOptions) {
+  constructor({ db, clock, audit }: { readonly db: Db; readonly clock: Clock; readonly audit: AuditLog }) {
     this.#db = db
     this.#clock = clock
     this.#audit = audit
-    this.#reader = reader
-    this.#uses = uses
   }
 
   /** The owner of a gateway token; `undefined` if it isn't valid. */
@@ -152,29 +146,31 @@ export class Tokens {
   /**
    * Issues a token with the label of another, which expires after the grace.
    *
-   * @returns `undefined` if the owner has no such token
-   * @throws {HttpError} `conflict` for a token that was rotated before, or belongs to the demo
+   * @throws {HttpError} `not_found` if the owner has no such token; `conflict` for a token that was rotated before, or
+   * belongs to the demo
    */
   async rotate(
     id: string,
     owner: Owner,
-    { graceMs, by }: { readonly graceMs: number; readonly by: Doer },
-  ): Promise<(NewToken & { readonly formerExpiresAt: number }) | undefined> {
-    if (!isStorable(id, owner)) return undefined
+    graceMs: number,
+    by: Doer,
+  ): Promise<NewToken & { readonly formerExpiresAt: string }> {
+    if (!isStorable(id, owner)) throw noSuchToken()
     const kind = kindOf(owner)
     const token = newToken(kind)
     return this.#audit.change(by, async ({ db, note }) => {
       const of = this.#of(owner, db).where('id', '=', id)
       const former = await of.select(['label', 'expires_at as expiresAt']).executeTakeFirst()
-      if (former === undefined) return undefined
+      if (former === undefined) throw noSuchToken()
       const { label, expiresAt } = former
       if (label === DEMO_LABEL) throw new HttpError('conflict', 'This token belongs to the demo, which replaces it.')
       if (expiresAt !== null) throw new HttpError('conflict', 'This token was rotated already.')
-      const formerExpiresAt = this.#clock.now() + graceMs
-      await db.updateTable('tokens').set({ expires_at: formerExpiresAt }).where('id', '=', id).execute()
+      const expires_at = this.#clock.now() + graceMs
+      await db.updateTable('tokens').set({ expires_at }).where('id', '=', id).execute()
       const newId = await this.add(owner, token, label, db)
       const named = 'userId' in owner ? { label } : { name: label }
-      const after = { id: newId, ...named, formerExpiresAt: new Date(formerExpiresAt).toISOString() }
+      const formerExpiresAt = instantText(expires_at)
+      const after = { id: newId, ...named, formerExpiresAt }
       note({ action: `${NAMES[kind]}.rotate`, ...deedOf(owner, id, label, 'before'), after })
       return { id: newId, token, formerExpiresAt }
     })
@@ -197,12 +193,12 @@ export class Tokens {
    * Revokes a token, from the next request on in every process.
    *
    * @param owner the required owner; absent: any user
-   * @returns whether it existed
+   * @throws {HttpError} `not_found`
    */
-  async revoke(id: string, by: Doer, owner?: Owner): Promise<boolean> {
-    if (!isStorable(id, owner)) return false
+  async revoke(id: string, by: Doer, owner?: Owner): Promise<void> {
+    if (!isStorable(id, owner)) throw noSuchToken()
     const kind = owner === undefined ? 'gateway' : kindOf(owner)
-    return this.#audit.change(by, async ({ db, note }) => {
+    await this.#audit.change(by, async ({ db, note }) => {
       const found = db.deleteFrom('tokens').where('id', '=', id).where('service', '=', kind)
       const removed = await (owner !== undefined && 'userId' in owner
         ? found.where('user_id', '=', owner.userId)
@@ -210,10 +206,9 @@ export class Tokens {
       )
         .returning(['user_id', 'label'])
         .executeTakeFirst()
-      if (removed === undefined) return false
+      if (removed === undefined) throw noSuchToken()
       const of = owner ?? { userId: removed.user_id ?? '' }
       note({ action: `${NAMES[kind]}.revoke`, after: null, ...deedOf(of, id, removed.label, 'before') })
-      return true
     })
   }
 
@@ -230,7 +225,7 @@ export class Tokens {
   async #find(kind: Kind, token: string) {
     if (!hasFormOf(kind, token)) return undefined
     const hash = tokenHash(token)
-    const row = await this.#reader
+    const row = await readerOf(this.#db)
       .selectFrom('tokens')
       .leftJoin('users', 'users.id', 'tokens.user_id')
       .select(['tokens.id', 'label', 'hash', 'last_used_at', 'expires_at'])
@@ -240,8 +235,22 @@ export class Tokens {
       .executeTakeFirst()
     if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
     if (row.expires_at !== null && row.expires_at <= this.#clock.now()) return undefined
-    this.#uses?.record(row.id, row.last_used_at)
+    this.#use(row.id, row.last_used_at)
     return row
+  }
+
+  #use(id: string, lastUsedAt: number | null): void {
+    const now = this.#clock.now()
+    if (lastUsedAt === null || now - lastUsedAt >= RESOLUTION_MS) this.#used.set(id, now)
+  }
+
+  /** Writes uses. If it fails, the rest stays for the next time. */
+  async flush(): Promise<void> {
+    for (const [id, at] of this.#used) {
+      await this.#db.updateTable('tokens').set({ last_used_at: at }).where('id', '=', id).execute()
+      this.#used.delete(id)
+    }
+    await this.#db.deleteFrom('tokens').where('expires_at', '<=', this.#clock.now()).execute()
   }
 
   /** Those that have not expired. */
@@ -262,6 +271,10 @@ export class Tokens {
 
 function kindOf(owner: Owner): Kind {
   return 'userId' in owner ? 'gateway' : owner.service
+}
+
+function noSuchToken(): HttpError {
+  return new HttpError('not_found', 'There is no such token.')
 }
 
 /** Some databases reject other texts, and no id is one. */

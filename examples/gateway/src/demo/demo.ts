@@ -55,7 +55,7 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
   }
   const isFirstStart = await users.create(DEMO_USER)
   await users.create(DEMO_ADMIN)
-  await users.setRole(DEMO_ADMIN.id, DEMO_ADMIN.role)
+  await db.updateTable('users').set({ role: 'admin' }).where('id', '=', DEMO_ADMIN.id).execute()
   await options.tokens.replace(DEMO_LABEL, [
     { owner: { userId: DEMO_USER.id }, token: demo.userToken },
     { owner: { userId: DEMO_ADMIN.id }, token: demo.adminToken },
@@ -63,7 +63,7 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
     { owner: { service: 'charts' }, token: demo.chartApiKey },
   ])
   if (isFirstStart) {
-    await users.linkIfFree(DEMO_USER.id, DEMO_QQ)
+    await linkIfFree(db, DEMO_USER.id, DEMO_QQ)
     await seedScores(scores)
     await putItems(db, clock, DEMO_USER.id, ITEMS)
     await putGates(db, clock, DEMO_USER.id, GATES)
@@ -75,9 +75,26 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
  * Removes the demo's credentials and its administrator's role from a database that once had a demo. The JWT issuer may
  * give that id to another user.
  */
-export async function removeDemo({ users, tokens }: Pick<DemoOptions, 'users' | 'tokens'>): Promise<void> {
-  await users.demoteHolders(DEMO_LABEL)
+export async function removeDemo({ db, tokens }: Pick<DemoOptions, 'db' | 'tokens'>): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ role: 'player' })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('tokens').select('user_id').where('label', '=', DEMO_LABEL))
+    .execute()
   await tokens.replace(DEMO_LABEL, [])
+}
+
+/** Links a score sync account, if neither it nor the user is linked yet. */
+export async function linkIfFree(db: Db, id: string, qq: number): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ qq })
+    .where('id', '=', id)
+    .where('qq', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('users as other').select('other.id').where('other.qq', '=', qq))),
+    )
+    .execute()
 }
 
 function keptCredentials(path: string): DemoCredentials {

@@ -1,22 +1,17 @@
 import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Audited, AuditLog, Doer } from '../audit/audit.ts'
-import { beijingDay } from '../beijing-day.ts'
 import type { Db, Tables } from '../db/schema.ts'
 import { contentEtag, type Precondition } from '../http/etag.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { User } from '../http/request-context.ts'
 import {
-  countUsers,
   forgetUser,
-  type ListedUser,
-  listUsers,
   noSuchUser,
   toUserRecord,
   USER_COLUMNS,
   type UserRecord,
   UserRepository,
-  type UserSearch,
 } from './user-repository.ts'
 
 /** The largest balance, in credits. */
@@ -56,20 +51,9 @@ export class AdminUsers {
     this.#options = options
   }
 
-  list(search: UserSearch): Promise<ListedUser[]> {
-    const { db, clock } = this.#options
-    return listUsers(db, search, beijingDay(clock.now()))
-  }
-
-  count(text: string | undefined): Promise<number> {
-    return countUsers(this.#options.db, text)
-  }
-
   /** @throws {HttpError} `not_found` */
-  async get(id: string): Promise<UserRecord> {
-    const user = await this.#options.db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst()
-    if (user === undefined) throw noSuchUser()
-    return toUserRecord(user)
+  get(id: string): Promise<UserRecord> {
+    return userOf(this.#options.db, id)
   }
 
   /** Creates a user. Returns `false` if the id is taken. */
@@ -114,20 +98,19 @@ export class AdminUsers {
     const before = await userOf(db, id)
     precondition(isNew ? undefined : userEtag(before))
     if (typeof change.qq === 'number') await refuseLinked(db, id, change.qq)
-    const user = { ...before, ...given(change) }
-    if (isAdmin(before) && !isAdmin(user)) await requireAnotherAdmin(db, id)
-    const { name: newName, role: newRole, qq } = user
+    const { disabled = before.disabled, qq = before.qq } = change
+    const after = { name: change.name ?? before.name, role: change.role ?? before.role, disabled, qq }
+    if (isAdmin(before) && !isAdmin(after)) await requireAnotherAdmin(db, id)
     await db
       .updateTable('users')
-      .set({ name: newName, role: newRole, disabled: user.disabled ? 1 : 0, qq })
+      .set({ ...after, disabled: disabled ? 1 : 0 })
       .where('id', '=', id)
       .execute()
-    const [old, now] = [shown(before), shown(user)]
-    if (isNew) note({ action: 'user.create', subject: id, before: null, after: now })
-    else if (JSON.stringify(old) !== JSON.stringify(now)) {
-      note({ action: 'user.change', subject: id, before: old, after: now })
+    if (isNew) note({ action: 'user.create', subject: id, before: null, after })
+    else if (JSON.stringify(shown(before)) !== JSON.stringify(after)) {
+      note({ action: 'user.change', subject: id, before: shown(before), after })
     }
-    return { isNew, user }
+    return { isNew, user: { ...before, ...after } }
   }
 
   /**
@@ -144,15 +127,8 @@ export class AdminUsers {
     // First, so that after a failure the user can be deleted again. A new user with the same id must find nothing.
     await onDelete?.(id, by)
     await audit.change(by, async ({ db, note }) => {
-      // This write waits for the user's own transactions. Later ones find no user.
-      const row = await db
-        .updateTable('users')
-        .set({ touched_at: clock.now() })
-        .where('id', '=', id)
-        .returning(USER_COLUMNS)
-        .executeTakeFirst()
-      if (row === undefined) throw noSuchUser()
-      const before = toUserRecord(row)
+      // It waits for the user's own transactions. Later ones find no user.
+      const before = await lockUser(db, clock, id)
       precondition(userEtag(before))
       if (isAdmin(before)) await requireAnotherAdmin(db, id)
       await forgetUser(db, id)
@@ -169,32 +145,36 @@ export class AdminUsers {
   async changeBalance(id: string, change: BalanceChange, by: Doer): Promise<number> {
     const { audit, clock } = this.#options
     return audit.change(by, async ({ db, note }) => {
-      // Transactions on a player's data start with a write, which waits for the others.
-      const row = await db
-        .updateTable('users')
-        .set({ touched_at: clock.now() })
-        .where('id', '=', id)
-        .returning('balance')
-        .executeTakeFirst()
-      if (row === undefined) throw noSuchUser()
-      if ('set' in change && change.from !== undefined && change.from !== row.balance) {
-        throw new HttpError('precondition_failed', `The balance is ${row.balance} by now, and not ${change.from}.`)
+      const { balance: before } = await lockUser(db, clock, id)
+      if ('set' in change && change.from !== undefined && change.from !== before) {
+        throw new HttpError('precondition_failed', `The balance is ${before} by now, and not ${change.from}.`)
       }
-      const balance = 'set' in change ? change.set : row.balance + change.add
+      const balance = 'set' in change ? change.set : before + change.add
       if (balance < 0 || balance > MAX_BALANCE) {
-        const msg = `The balance is ${row.balance}: it would become ${balance}, and may be 0 to ${MAX_BALANCE}.`
+        const msg = `The balance is ${before}: it would become ${balance}, and may be 0 to ${MAX_BALANCE}.`
         throw new HttpError('conflict', msg)
       }
-      if (balance === row.balance) return balance
+      if (balance === before) return balance
       await db.updateTable('users').set({ balance }).where('id', '=', id).execute()
-      note({ action: 'balance.change', subject: id, before: { balance: row.balance }, after: { balance } })
+      note({ action: 'balance.change', subject: id, before: { balance: before }, after: { balance } })
       return balance
     })
   }
 }
 
-async function userOf(db: Transaction<Tables>, id: string): Promise<UserRecord> {
-  return toUserRecord(await db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirstOrThrow())
+/** @throws {HttpError} `not_found` */
+async function userOf(db: Db, id: string): Promise<UserRecord> {
+  const row = await db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw noSuchUser()
+  return toUserRecord(row)
+}
+
+/** Locks a user's row: transactions on a player's data start with a write too. @throws {HttpError} `not_found` */
+async function lockUser(db: Db, clock: Clock, id: string): Promise<UserRecord> {
+  const touched = db.updateTable('users').set({ touched_at: clock.now() }).where('id', '=', id)
+  const row = await touched.returning(USER_COLUMNS).executeTakeFirst()
+  if (row === undefined) throw noSuchUser()
+  return toUserRecord(row)
 }
 
 async function refuseLinked(db: Transaction<Tables>, id: string, qq: number): Promise<void> {
@@ -203,7 +183,7 @@ async function refuseLinked(db: Transaction<Tables>, id: string, qq: number): Pr
 }
 
 /** Whether a user can administer. */
-function isAdmin({ role, disabled }: UserRecord): boolean {
+function isAdmin({ role, disabled }: Pick<UserRecord, 'role' | 'disabled'>): boolean {
   return role === 'admin' && !disabled
 }
 
@@ -211,7 +191,7 @@ function isAdmin({ role, disabled }: UserRecord): boolean {
  * Requires another administrator. Transactions run one after the other, so two administrators can't give up their roles
  * together.
  */
-async function requireAnotherAdmin(db: Db | Transaction<Tables>, id: string): Promise<void> {
+async function requireAnotherAdmin(db: Db, id: string): Promise<void> {
   const other = await db
     .selectFrom('users')
     .select('id')
@@ -221,15 +201,6 @@ async function requireAnotherAdmin(db: Db | Transaction<Tables>, id: string): Pr
     .executeTakeFirst()
   if (other === undefined) {
     throw new HttpError('conflict', 'This is the last administrator: give another user the role first.')
-  }
-}
-
-function given({ name, role, disabled, qq }: UserChange): Partial<UserRecord> {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(role === undefined ? {} : { role }),
-    ...(disabled === undefined ? {} : { disabled }),
-    ...(qq === undefined ? {} : { qq }),
   }
 }
 

@@ -1,13 +1,21 @@
+import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
+import { beijingDay } from '../beijing-day.ts'
+import type { Db } from '../db/schema.ts'
 import { preconditionOf } from '../http/etag.ts'
 import { strictObject } from '../http/http-error.ts'
 import { adminRoute, type Route } from '../http/route.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
-import { nameSchema, userIdSchema } from './user.ts'
-import { type ListedUser, placeOf, USER_ORDERS, type UserRecord } from './user-repository.ts'
-
-const ROLES = ['player', 'admin'] as const
+import {
+  countUsers,
+  listUsers,
+  nameSchema,
+  USER_ORDERS,
+  type UserRecord,
+  userIdSchema,
+  userSchema,
+} from './user-repository.ts'
 
 /** The value that a list is sorted by, and a user's id. */
 const CURSOR = /^\d{1,15} [!-.0-~]{1,128}$/
@@ -37,11 +45,9 @@ const qq = z
   .meta({ type: 'integer', minimum: 10_000, maximum: 999_999_999_999 })
   .nullable()
 
-const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
-
 const userBody = strictObject({
   name: nameSchema.optional(),
-  role: roleSchema.optional(),
+  role: z.enum(['player', 'admin'], { error: 'expected one of player, admin' }).optional(),
   disabled: z.boolean('expected true or false').optional().describe('`true`: all credentials are rejected with a 403.'),
   qq: qq.optional(),
 })
@@ -71,17 +77,7 @@ const balanceBody = strictObject({ add: credits.optional(), set: notNegative.opt
   })
   .transform(({ add, set, from }) => (add === undefined ? { set: set ?? 0, from } : { add }))
 
-const userAnswer = z.object({
-  id: z.string(),
-  name: z.string(),
-  role: z.enum(ROLES),
-  disabled: z.boolean().describe('Whether all credentials of the user are rejected.'),
-  qq: z.int().nullable().describe('The score sync account.'),
-  balance: z.int().describe('In credits.'),
-  createdAt: z.iso.datetime(),
-})
-
-const listedUser = userAnswer.extend({
+const listedUser = userSchema.extend({
   tokensToday: z.int().describe('Tokens charged since midnight in Beijing.'),
   refusalsToday: z.int().describe('Requests that a limit refused since midnight in Beijing.'),
   lastSeenAt: z.iso.datetime().nullable().describe('The last metered request; `null`: none within a month.'),
@@ -91,11 +87,18 @@ const listedUser = userAnswer.extend({
     .describe('The personal limit with the largest share used; `null`: the counters are unavailable.'),
 })
 
-/** A user's limit, for example `personal-read-1h`. */
-type LimitUse = NonNullable<z.output<typeof listedUser>['tightest']>
+interface AdminUserDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly admin: AdminUsers
+  /** Writes the usage of this process up to now. */
+  flush(): Promise<void>
+  /** The personal limit of which a user has used most; `null` if the counters are unavailable. */
+  tightestOf(userId: string): Promise<z.output<typeof listedUser>['tightest']>
+}
 
 /** Routes for administrators to manage users. */
-export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
+export function adminUserRoutes({ db, clock, admin, flush, tightestOf }: AdminUserDeps): Route[] {
   return [
     adminRoute('GET /admin/users', {
       id: 'listUsers',
@@ -104,15 +107,14 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
       query,
       answer: pageOf(listedUser).extend({ total: z.int().describe('How many users the search finds.') }),
       async handle({ query: { query: text, sort: order, cursor: after, limit } }) {
-        // Include the requests of this process up to now.
-        await usage.flush()
+        await flush()
         const search = { text, order, after, limit: limit + 1 }
-        const [found, total] = await Promise.all([users.list(search), users.count(text)])
-        const { items, nextCursor } = toPage(found, limit, (user) => {
-          const { value, id } = placeOf(user, order)
-          return Buffer.from(`${value} ${id}`).toString('base64url')
+        const [found, total] = await Promise.all([listUsers(db, search, beijingDay(clock.now())), countUsers(db, text)])
+        const page = toPage(found, limit, ({ value, user }) => Buffer.from(`${value} ${user.id}`).toString('base64url'))
+        const items = page.items.map(async ({ user, value: _, ...usage }) => {
+          return { ...user, ...usage, tightest: await tightestOf(user.id) }
         })
-        return { body: { items: await Promise.all(items.map((user) => toListed(user, usage))), nextCursor, total } }
+        return { body: { items: await Promise.all(items), nextCursor: page.nextCursor, total } }
       },
     }),
     adminRoute('GET /admin/users/:id', {
@@ -122,9 +124,9 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
         'The `ETag` covers what administrators set: `name`, `role`, `disabled` and `qq`. Send it as `If-Match` of a change.',
       params,
       answerHeaders: ['ETag'],
-      answer: userAnswer,
+      answer: userSchema,
       async handle({ params: { id } }) {
-        return replyOf(await users.get(id))
+        return replyOf(await admin.get(id))
       },
     }),
     adminRoute('PUT /admin/users/:id', {
@@ -139,9 +141,9 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
       body: userBody,
       requestHeaders: ['If-Match', 'If-None-Match'],
       answerHeaders: ['ETag'],
-      answer: userAnswer,
+      answer: userSchema,
       async handle({ req, params: { id }, input, user: by }) {
-        const { isNew, user } = await users.put(id, input, by.id, preconditionOf(req))
+        const { isNew, user } = await admin.put(id, input, by.id, preconditionOf(req))
         return { status: isNew ? 201 : 200, ...replyOf(user) }
       },
     }),
@@ -155,7 +157,7 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
       requestHeaders: ['If-Match'],
       answer: z.undefined(),
       async handle({ req, params: { id }, user: by }) {
-        await users.remove(id, by.id, preconditionOf(req))
+        await admin.remove(id, by.id, preconditionOf(req))
         return { status: 204 }
       },
     }),
@@ -171,35 +173,12 @@ export function adminUserRoutes(users: AdminUsers, usage: UsersUsage): Route[] {
       body: balanceBody,
       answer: z.object({ id: z.string(), balance: z.int() }),
       async handle({ params: { id }, input, user: by }) {
-        return { body: { id, balance: await users.changeBalance(id, input, by.id) } }
+        return { body: { id, balance: await admin.changeBalance(id, input, by.id) } }
       },
     }),
   ]
 }
 
-function replyOf(user: UserRecord): { body: z.output<typeof userAnswer>; headers: { ETag: string } } {
-  return { body: toAnswer(user), headers: { ETag: userEtag(user) } }
-}
-
-/** What the usage and the quota know of users. */
-export interface UsersUsage {
-  /** Writes what waits to be written. */
-  flush(): Promise<void>
-  /** The personal limit of which a user has used most; `null` if the counters are unavailable. */
-  tightestOf(userId: string): Promise<LimitUse | null>
-}
-
-async function toListed(user: ListedUser, usage: UsersUsage): Promise<z.output<typeof listedUser>> {
-  const { tokensToday, refusalsToday, lastSeenAt, ...rest } = user
-  return {
-    ...toAnswer(rest),
-    tokensToday,
-    refusalsToday,
-    lastSeenAt: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
-    tightest: await usage.tightestOf(user.id),
-  }
-}
-
-function toAnswer({ createdAt, ...rest }: UserRecord): z.output<typeof userAnswer> {
-  return { ...rest, createdAt: new Date(createdAt).toISOString() }
+function replyOf(user: UserRecord): { body: UserRecord; headers: { ETag: string } } {
+  return { body: user, headers: { ETag: userEtag(user) } }
 }

@@ -1,27 +1,69 @@
 import type { Clock } from '@scoregw/quota'
-import { sql, type Transaction } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import * as z from 'zod'
 import type { Db, Tables } from '../db/schema.ts'
+import { readerOf } from '../db/sqlite.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
-import { userIdSchema } from './user.ts'
+import { instantText } from '../http/schemas.ts'
 
-/** Users. */
+const ID_ERROR = 'expected an id of 1 to 128 printable characters without spaces and slashes, not . or ..'
+
+/**
+ * A user id is the subject of quotas and part of paths: 1 to 128 printable ASCII characters except spaces and slashes.
+ * `.` and `..` are invalid, because clients can't request such paths.
+ */
+export const userIdSchema = z
+  .string()
+  .regex(/^[!-.0-~]{1,128}$/, ID_ERROR)
+  .refine((id) => id !== '.' && id !== '..', ID_ERROR)
+  .meta({ description: "A user's id.", example: 'demo' })
+
+/** A name for people: only characters that any database can store and no terminal interprets. */
+export const nameSchema = z
+  .string()
+  .refine(
+    (name) => /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name),
+    'expected 1 to 64 characters, none of them a control character',
+  )
+  // For programs that read patterns without the flag `u`.
+  .meta({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+
+/** A user as shown to administrators. */
+export const userSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(['player', 'admin']),
+  disabled: z.boolean().describe('Whether all credentials of the user are rejected.'),
+  qq: z.int().nullable().describe('The score sync account.'),
+  balance: z.int().describe('In credits.'),
+  createdAt: z.iso.datetime(),
+})
+export type UserRecord = Readonly<z.output<typeof userSchema>>
+
+/** The columns for {@link toUserRecord}. */
+export const USER_COLUMNS = ['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at'] as const
+
+type UserRow = Pick<Selectable<Tables['users']>, (typeof USER_COLUMNS)[number]>
+
+export function toUserRecord({ disabled, created_at, ...row }: UserRow): UserRecord {
+  return { ...row, disabled: disabled === 1, createdAt: instantText(created_at) }
+}
+
+/** Users. Callers are identified on a connection whose reads don't wait for writes. */
 export class UserRepository {
   readonly #db: Db
   readonly #clock: Clock
-  readonly #reader: Db
 
-  /** @param reader connection for reads that don't wait for writes */
-  constructor(db: Db, clock: Clock, reader: Db = db) {
+  constructor(db: Db, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.#reader = reader
   }
 
   /** Returns a user. Invalid ids are not looked up, because some databases reject them. */
   async find(id: string): Promise<StoredUser | undefined> {
     if (!userIdSchema.safeParse(id).success) return undefined
-    const row = await this.#reader
+    const row = await readerOf(this.#db)
       .selectFrom('users')
       .select(['id', 'name', 'role', 'disabled'])
       .where('id', '=', id)
@@ -46,10 +88,6 @@ export class UserRepository {
     return (await this.find(id)) ?? user
   }
 
-  async list(): Promise<User[]> {
-    return this.#db.selectFrom('users').select(['id', 'name', 'role']).orderBy('id').execute()
-  }
-
   /** Creates a user. Returns `false` if the id is taken. */
   async create({ id, name, role }: User): Promise<boolean> {
     const now = this.#clock.now()
@@ -59,32 +97,6 @@ export class UserRepository {
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirstOrThrow()
     return numInsertedOrUpdatedRows > 0n
-  }
-
-  /** Links a score sync account, if neither it nor the user is linked yet. */
-  async linkIfFree(id: string, qq: number): Promise<void> {
-    await this.#db
-      .updateTable('users')
-      .set({ qq })
-      .where('id', '=', id)
-      .where('qq', 'is', null)
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom('users as other').select('other.id').where('other.qq', '=', qq))),
-      )
-      .execute()
-  }
-
-  /** Makes users with a token of this label players. */
-  async demoteHolders(label: string): Promise<void> {
-    await this.#db
-      .updateTable('users')
-      .set({ role: 'player' })
-      .where('id', 'in', ({ selectFrom }) => selectFrom('tokens').select('user_id').where('label', '=', label))
-      .execute()
-  }
-
-  async setRole(id: string, role: User['role']): Promise<void> {
-    await this.#db.updateTable('users').set({ role }).where('id', '=', id).execute()
   }
 }
 
@@ -118,75 +130,32 @@ export async function forgetUser(db: Transaction<Tables>, userId: string): Promi
   await db.deleteFrom('users').where('id', '=', userId).execute()
 }
 
-/** A user as shown to administrators. */
-export interface UserRecord extends StoredUser {
-  readonly qq: number | null
-  readonly balance: number
-  /** Epoch milliseconds. */
-  readonly createdAt: number
-}
-
-/** The columns for {@link toUserRecord}. */
-export const USER_COLUMNS = ['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at as createdAt'] as const
-
-type UserRow = Omit<UserRecord, 'disabled'> & { readonly disabled: 0 | 1 }
-
-export function toUserRecord(row: UserRow): UserRecord {
-  return { ...row, disabled: row.disabled === 1 }
-}
-
 /** What lists of users can be sorted by. All but the ids come first where they are highest. */
 export const USER_ORDERS = ['id', 'tokens', 'refusals', 'lastSeen'] as const
-export type UserOrder = (typeof USER_ORDERS)[number]
-
-/** The place of a user in a list. */
-export interface UserPlace {
-  readonly id: string
-  /** What the list is sorted by; 0 for ids. */
-  readonly value: number
-}
 
 export interface UserSearch {
   /** The beginning of an id or name, in any case, or a whole score sync account; absent: all users. */
   readonly text: string | undefined
-  readonly order: UserOrder
-  /** Lists users after this place. */
-  readonly after: UserPlace | undefined
+  readonly order: (typeof USER_ORDERS)[number]
+  /** Lists users after this place: what the list is sorted by, 0 for ids, and the id. */
+  readonly after: { readonly value: number; readonly id: string } | undefined
   readonly limit: number
 }
 
-/** A user in a list, and what the user did today and last. */
-export interface ListedUser extends UserRecord {
-  readonly tokensToday: number
-  readonly refusalsToday: number
-  /** Epoch milliseconds; `null`: no metered request within a month. */
-  readonly lastSeenAt: number | null
-}
-
-/** In the order of the place of a user in a list. */
-export function placeOf(user: ListedUser, order: UserOrder): UserPlace {
-  const values = { id: 0, tokens: user.tokensToday, refusals: user.refusalsToday, lastSeen: user.lastSeenAt ?? 0 }
-  return { id: user.id, value: values[order] }
-}
-
 /**
- * Lists users. By id and with a text, it reads along an index: no further than necessary, or only users who match. In
- * another order, it reads all of them.
+ * Lists users, with what each did today and last. By id and with a text, it reads along an index: no further than
+ * necessary, or only users who match. In another order, it reads all of them.
  */
-export async function listUsers(db: Db, { text, order, after, limit }: UserSearch, day: number): Promise<ListedUser[]> {
+export async function listUsers(db: Db, { text, order, after, limit }: UserSearch, day: number) {
   const lastAt = sql<number | null>`(select max(last_at) from usage_days where usage_days.user_id = found.id)`
-  const values = {
-    id: sql<number>`0`,
-    tokens: sql<number>`coalesce(today.tokens, 0)`,
-    refusals: sql<number>`coalesce(today.refusals, 0)`,
-    lastSeen: sql<number>`coalesce(${lastAt}, 0)`,
-  }
+  const tokens = sql<number>`coalesce(today.tokens, 0)`
+  const refusals = sql<number>`coalesce(today.refusals, 0)`
+  const value = { id: sql<number>`0`, tokens, refusals, lastSeen: sql<number>`coalesce(${lastAt}, 0)` }[order]
   const everybody = matching(db, text)
     .leftJoin('usage_days as today', (join) => join.onRef('today.user_id', '=', 'found.id').on('today.day', '=', day))
     .select(USER_COLUMNS)
-    .select([values.tokens.as('tokensToday'), values.refusals.as('refusalsToday'), lastAt.as('lastSeenAt')])
+    .select([tokens.as('tokens'), refusals.as('refusals'), lastAt.as('lastAt'), value.as('value')])
     .limit(limit)
-  const value = values[order]
   const sorted = order === 'id' ? everybody : everybody.orderBy(value, 'desc')
   const behind =
     after === undefined
@@ -198,11 +167,13 @@ export async function listUsers(db: Db, { text, order, after, limit }: UserSearc
             : or([eb(value, '<', after.value), and([eb(value, '=', after.value), isLater])])
         })
   const rows = await behind.orderBy('found.id').execute()
-  return rows.map(({ tokensToday, refusalsToday, lastSeenAt, ...row }) => ({
-    ...toUserRecord(row),
-    tokensToday: Number(tokensToday),
-    refusalsToday: Number(refusalsToday),
-    lastSeenAt: lastSeenAt === null ? null : Number(lastSeenAt),
+  return rows.map(({ tokens, refusals, lastAt, value, ...row }) => ({
+    user: toUserRecord(row),
+    tokensToday: Number(tokens),
+    refusalsToday: Number(refusals),
+    lastSeenAt: lastAt === null ? null : instantText(Number(lastAt)),
+    /** What the list is sorted by. */
+    value: Number(value),
   }))
 }
 
@@ -219,7 +190,7 @@ const LAST = '\u{10ffff}'
 
 /** All users, or those who match: a union, so that each part is read along its own index. */
 function matching(db: Db, text: string | undefined) {
-  const users = db.selectFrom('users').select(['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at'])
+  const users = db.selectFrom('users').select(USER_COLUMNS)
   if (text === undefined) return db.selectFrom(users.as('found'))
   const beginning = (column: 'id' | 'name') => {
     const folded = sql`lower(${sql.ref(column)}) collate "BINARY"`
