@@ -212,7 +212,7 @@ class Run {
   }
 
   async #compareOwner(owner: string, stored: PlayerScores): Promise<void> {
-    const entries = (await stored.after({ musicId: 0, level: 0 }, 100)).map((score) => {
+    const entries = (await stored.all()).map((score) => {
       const { musicId, level, achievement, dxScore, comboStatus: combo, syncStatus: sync, source } = score
       return [`${musicId}:${level}`, { achievement, dxScore, combo, sync, source }] as const
     })

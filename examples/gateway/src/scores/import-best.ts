@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { chartText } from '../charts/chart.ts'
 import { syncStrength } from './bodies.ts'
 import type { PlayerScores } from './player-scores.ts'
-import { isSamePlay, NOT_SYNCED, type Play, type StoredScore } from './score.ts'
+import { isSameRecord, NOT_SYNCED, type Play, type PlayRecord, type StoredScore } from './score.ts'
 
 /** The source of imported plays, and the time of the import. */
 type ImportStamp = Pick<StoredScore, 'source' | 'updatedAt'>
@@ -14,49 +13,23 @@ export interface ImportCounts {
   readonly unchanged: number
 }
 
-/** How many charts are read and written together: a few milliseconds in an embedded database. */
-const SLICE = 50
-
 /**
- * Merges any number of plays into a player's scores, keeping the best of each field, in slices that let other requests
- * take turns. A score that isn't improved keeps its source and its time.
+ * Merges any number of plays into a player's scores, keeping the best of each field. A score that isn't improved keeps
+ * its source and its time.
  */
 export async function importBest(
   scores: PlayerScores,
   plays: readonly PlayRecord[],
   stamp: ImportStamp,
 ): Promise<ImportCounts> {
-  const charts = [...bestByChart(plays).values()].sort((a, b) => a.musicId - b.musicId)
-  let created = 0
-  let updated = 0
-  for (let start = 0; start < charts.length; start += SLICE) {
-    const slice = charts.slice(start, start + SLICE)
-    const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
-    const changed = slice.flatMap((play): StoredScore[] => {
-      const before = stored.get(chartText(play))
-      if (before === undefined) created++
-      const after = before === undefined ? play : mergeBest(before, play)
-      return before !== undefined && isSameRecord(before, after) ? [] : [{ ...after, ...stamp, ...NOT_SYNCED }]
-    })
-    updated += changed.filter((score) => stored.has(chartText(score))).length
-    await scores.putAll(changed)
-    await setImmediate()
-  }
+  const best = new Map<string, PlayRecord>()
+  for (const play of plays) best.set(chartText(play), mergeBest(best.get(chartText(play)) ?? play, play))
+  const { created, updated } = await scores.write([...best.values()], (play, before) => {
+    const after = mergeBest(before ?? play, play)
+    return before !== undefined && isSameRecord(before, after) ? undefined : { ...after, ...stamp, ...NOT_SYNCED }
+  })
   return { created, updated, unchanged: plays.length - created - updated }
 }
-
-function bestByChart(plays: readonly PlayRecord[]): Map<string, PlayRecord> {
-  const best = new Map<string, PlayRecord>()
-  for (const play of plays) {
-    const key = chartText(play)
-    const earlier = best.get(key)
-    best.set(key, earlier === undefined ? play : mergeBest(earlier, play))
-  }
-  return best
-}
-
-/** The stored part of a play, from any source. */
-export type PlayRecord = Play & Pick<StoredScore, 'playCount' | 'playedAt'>
 
 type DxScore = Pick<Play, 'dxScore' | 'dxScoreSource'>
 
@@ -70,6 +43,7 @@ const CERTAINTY = { exact: 2, fuzzy: 1, unknown: 0 } as const
  */
 export function mergeBest(before: PlayRecord, incoming: PlayRecord): PlayRecord {
   const { dxScore, dxScoreSource } = bestDxScore(before, incoming)
+  const isStronger = syncStrength(incoming.syncStatus) > syncStrength(before.syncStatus)
   return {
     musicId: before.musicId,
     level: before.level,
@@ -77,32 +51,17 @@ export function mergeBest(before: PlayRecord, incoming: PlayRecord): PlayRecord 
     dxScore,
     dxScoreSource,
     comboStatus: Math.max(before.comboStatus, incoming.comboStatus),
-    syncStatus: strongerSync(before.syncStatus, incoming.syncStatus),
+    syncStatus: isStronger ? incoming.syncStatus : before.syncStatus,
     playCount: larger(before.playCount, incoming.playCount),
     playedAt: larger(before.playedAt, incoming.playedAt),
   }
 }
 
-/** Whether two records of a chart are equal. */
-export function isSameRecord(a: PlayRecord, b: PlayRecord): boolean {
-  return isSamePlay(a, b) && a.playCount === b.playCount && a.playedAt === b.playedAt
-}
-
 function bestDxScore(a: DxScore, b: DxScore): DxScore {
-  if (a.dxScore === 0 || b.dxScore === 0) return a.dxScore === b.dxScore ? surer(a, b) : higher(a, b)
-  return a.dxScoreSource === b.dxScoreSource ? higher(a, b) : surer(a, b)
-}
-
-function higher(a: DxScore, b: DxScore): DxScore {
-  return b.dxScore > a.dxScore ? b : a
-}
-
-function surer(a: DxScore, b: DxScore): DxScore {
-  return CERTAINTY[b.dxScoreSource] > CERTAINTY[a.dxScoreSource] ? b : a
-}
-
-function strongerSync(a: number, b: number): number {
-  return syncStrength(b) > syncStrength(a) ? b : a
+  const higher = b.dxScore > a.dxScore ? b : a
+  const surer = CERTAINTY[b.dxScoreSource] > CERTAINTY[a.dxScoreSource] ? b : a
+  if (a.dxScore === 0 || b.dxScore === 0) return a.dxScore === b.dxScore ? surer : higher
+  return a.dxScoreSource === b.dxScoreSource ? higher : surer
 }
 
 function larger(a: number | null, b: number | null): number | null {

@@ -1,7 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import type { DeleteQueryBuilder, DeleteResult, Insertable } from 'kysely'
-import type { ChartKey } from '../charts/chart.ts'
+import { type ChartKey, chartText } from '../charts/chart.ts'
 import type { Db, ScoreTable, Tables } from '../db/schema.ts'
-import type { StoredScore } from './score.ts'
+import { isSameRecord, type StoredScore } from './score.ts'
+
+/** How many scores are read and written before other requests get a turn: a few milliseconds in an embedded database. */
+const SLICE = 50
+/** How many are only read: less work each. */
+const READ_SLICE = 500
 
 /** The owner of scores: a user, or an account of score sync without a user. */
 export type Owner = { readonly userId: string } | { readonly qq: number }
@@ -29,17 +35,57 @@ export class PlayerScores {
     return this.#ordered().execute()
   }
 
-  /** Up to `limit` scores after a chart, by music and level. */
-  async after({ musicId, level }: ChartKey, limit: number): Promise<StoredScore[]> {
-    return this.#ordered()
-      .where(({ or, and, eb }) =>
-        or([eb('music_id', '>', musicId), and([eb('music_id', '=', musicId), eb('level', '>', level)])]),
-      )
-      .limit(limit)
-      .execute()
+  /** All scores by music and level, a part at a time. Other requests get their turn in between. */
+  async *slices(): AsyncGenerator<readonly StoredScore[]> {
+    let last: ChartKey = { musicId: 0, level: 0 }
+    for (;;) {
+      const { musicId, level } = last
+      const slice = await this.#ordered()
+        .where(({ or, and, eb }) =>
+          or([eb('music_id', '>', musicId), and([eb('music_id', '=', musicId), eb('level', '>', level)])]),
+        )
+        .limit(READ_SLICE)
+        .execute()
+      if (slice.length > 0) yield slice
+      if (slice.length < READ_SLICE) return
+      last = slice.at(-1) ?? last
+      await setImmediate()
+    }
   }
 
-  /** The scores of some music, at all levels. At most a few hundred. */
+  /**
+   * Writes plays of different charts, in slices that let other requests take turns.
+   *
+   * @param after the score to store for a play; `undefined`: nothing changes
+   * @returns how many scores are new, and how many others have another record now
+   */
+  async write<Key extends ChartKey>(
+    plays: readonly Key[],
+    after: (play: Key, before: StoredScore | undefined) => StoredScore | undefined,
+  ): Promise<{ readonly created: number; readonly updated: number }> {
+    // In the order of the music, so that the levels of one piece are read once.
+    const ordered = plays.toSorted((a, b) => a.musicId - b.musicId)
+    let created = 0
+    let updated = 0
+    for (let start = 0; start < ordered.length; start += SLICE) {
+      const slice = ordered.slice(start, start + SLICE)
+      const stored = new Map((await this.ofMusic(slice)).map((score) => [chartText(score), score]))
+      const written = slice.flatMap((play) => {
+        const before = stored.get(chartText(play))
+        const score = after(play, before)
+        if (score === undefined) return []
+        if (before === undefined) created++
+        else if (!isSameRecord(before, score)) updated++
+        return [score]
+      })
+      await this.putAll(written)
+      if (start + SLICE < ordered.length) await setImmediate()
+    }
+    if (created + updated > 0) await this.#onChange()
+    return { created, updated }
+  }
+
+  /** The scores of some music, at all levels. */
   async ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]> {
     const ids = [...new Set(keys.map(({ musicId }) => musicId))]
     return this.#ordered().where('music_id', 'in', ids).execute()
@@ -57,7 +103,6 @@ export class PlayerScores {
         }),
       )
       .execute()
-    await this.#onChange()
   }
 
   /** @returns whether it existed */

@@ -1,26 +1,17 @@
 import type { Clock } from '@scoregw/quota'
+import type * as z from 'zod'
 import { type Chart, type ChartKey, chartText, dxScoreMax, leastDxScore, MAX_STARS } from '../charts/chart.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Db } from '../db/schema.ts'
 import { type Charge, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import { type Detail, type ErrorCode, HttpError, invalid } from '../http/http-error.ts'
-import type { UpsertBody } from './bodies.ts'
-import { type ImportCounts, importBest, type PlayRecord } from './import-best.ts'
+import type { deleteAnswer, UpsertAnswer, UpsertBody } from './bodies.ts'
+import { type ImportCounts, importBest } from './import-best.ts'
 import { PlayerScores } from './player-scores.ts'
-import { isSamePlay, NOT_SYNCED, type Play, type Score, type StoredScore, toScore } from './score.ts'
+import { type Play, type PlayRecord, replacing, type Score, toScore } from './score.ts'
 
-export interface UpsertResult {
-  readonly musicId: number
-  readonly level: number
-  readonly status: 'created' | 'updated' | 'unchanged'
-  readonly score: Score
-}
-
-export interface DeleteResult {
-  readonly musicId: number
-  readonly level: number
-  readonly status: 'deleted' | 'not_found'
-}
+type UpsertResult = UpsertAnswer['businessData']['results'][number]
+type DeleteResult = z.output<typeof deleteAnswer>['businessData']['results'][number]
 
 /** A player's plays as another service recorded them. */
 export interface Recorded {
@@ -30,7 +21,7 @@ export interface Recorded {
   readonly rating?: number | undefined
 }
 
-/** Operations on players' scores. */
+/** Operations on players' scores. Each change is one transaction, all of it or nothing. */
 export class ScoreService {
   readonly #db: Db
   readonly #charts: ChartRepository
@@ -52,41 +43,26 @@ export class ScoreService {
   }
 
   /**
-   * Stores plays, replacing existing ones; all of them or none.
+   * Stores plays, replacing existing ones.
    *
    * @param charge called at the beginning of their transaction
    */
   async upsert(userId: string, plays: readonly ChartedPlay[], charge?: Charge): Promise<UpsertResult[]> {
-    const keys = plays.map(({ play }) => play)
-    const work = async (scores: PlayerScores): Promise<UpsertResult[]> => {
-      const stored = byChart(await scores.ofMusic(keys))
-      const results: UpsertResult[] = []
-      const changed: StoredScore[] = []
-      for (const { play, chart } of plays) {
+    const charts = new Map(plays.map(({ play, chart }) => [chartText(play), chart]))
+    const results = new Map<string, UpsertResult>()
+    await this.#change(userId, charge, async (scores, { now }) => {
+      const written = plays.map(({ play }) => play)
+      await scores.write(written, (play, before) => {
+        const after = replacing(play, before, now)
+        const score = after ?? before
         const { musicId, level } = play
-        const before = stored.get(chartText(play))
-        if (before !== undefined && isSamePlay(before, play)) {
-          results.push({ musicId, level, status: 'unchanged', score: toScore(before, chart) })
-          continue
-        }
-        const updatedAt = this.#clock.now()
-        const after: StoredScore = {
-          playCount: null,
-          playedAt: null,
-          ...before,
-          ...play,
-          source: 'api',
-          updatedAt,
-          ...NOT_SYNCED,
-        }
-        changed.push(after)
-        const status = before === undefined ? 'created' : 'updated'
-        results.push({ musicId, level, status, score: toScore(after, chart) })
-      }
-      await scores.putAll(changed)
-      return results
-    }
-    return this.#change(userId, work, charge)
+        const status = after === undefined ? 'unchanged' : before === undefined ? 'created' : 'updated'
+        const key = chartText(play)
+        if (score !== undefined) results.set(key, { musicId, level, status, score: toScore(score, charts.get(key)) })
+        return after
+      })
+    })
+    return [...charts.keys()].flatMap((key) => results.get(key) ?? [])
   }
 
   /**
@@ -94,8 +70,8 @@ export class ScoreService {
    *
    * @throws {HttpError} `score_not_found` if none of them exists
    */
-  async remove(userId: string, keys: readonly ChartKey[], charge?: Charge): Promise<DeleteResult[]> {
-    const work = async (scores: PlayerScores): Promise<DeleteResult[]> => {
+  remove(userId: string, keys: readonly ChartKey[], charge?: Charge): Promise<DeleteResult[]> {
+    return this.#change(userId, charge, async (scores) => {
       const results: DeleteResult[] = []
       for (const { musicId, level } of keys) {
         const isRemoved = await scores.remove({ musicId, level })
@@ -103,20 +79,19 @@ export class ScoreService {
       }
       if (results.some(({ status }) => status === 'deleted')) return results
       throw new HttpError('score_not_found', 'These charts have no scores.')
-    }
-    return this.#change(userId, work, charge)
+    })
   }
 
   /** Deletes every score of a player. @returns how many there were */
-  async clear(userId: string, charge?: Charge): Promise<number> {
-    return this.#change(userId, (scores) => scores.removeAll(), charge)
+  clear(userId: string, charge?: Charge): Promise<number> {
+    return this.#change(userId, charge, (scores) => scores.removeAll())
   }
 
-  /** Merges recorded plays into a player's scores, keeping the best of each field; all of them or none. */
-  async importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
-    return this.#change(userId, async (scores, player) => {
+  /** Merges recorded plays into a player's scores, keeping the best of each field. */
+  importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
+    return this.#change(userId, undefined, async (scores, player) => {
       if (rating !== undefined) await setRating(player, userId, rating)
-      return importBest(scores, plays, { source, updatedAt: this.#clock.now() })
+      return importBest(scores, plays, { source, updatedAt: player.now })
     })
   }
 
@@ -127,11 +102,10 @@ export class ScoreService {
     return stored.map((score) => toScore(score, charts.get(chartText(score))))
   }
 
-  /** Works on a player's scores in one transaction, all of it or nothing. */
   #change<T>(
     userId: string,
+    charge: Charge | undefined,
     work: (scores: PlayerScores, player: PlayerTransaction) => Promise<T>,
-    charge?: Charge,
   ): Promise<T> {
     const inside = (player: PlayerTransaction): Promise<T> => {
       return work(new PlayerScores(player.db, { userId }, player.markChanged), player)
@@ -149,10 +123,6 @@ async function setRating({ db, markChanged }: PlayerTransaction, userId: string,
     .where('player_rating', '!=', rating)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows > 0n) await markChanged()
-}
-
-function byChart(scores: readonly StoredScore[]): Map<string, StoredScore> {
-  return new Map(scores.map((score) => [chartText(score), score]))
 }
 
 /** A play and its chart. */

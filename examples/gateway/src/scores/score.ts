@@ -78,11 +78,16 @@ export interface Play {
   readonly syncStatus: number
 }
 
-/** A stored play. Instants are epoch milliseconds. */
-export interface StoredScore extends Play {
+/** A play as a source recorded it. */
+export interface PlayRecord extends Play {
   readonly playCount: number | null
-  readonly source: Score['source']
+  /** Epoch milliseconds. */
   readonly playedAt: number | null
+}
+
+/** A stored play. Instants are epoch milliseconds. */
+export interface StoredScore extends PlayRecord {
+  readonly source: Score['source']
   readonly updatedAt: number
   /** The account of score sync that wrote the whole score; `null` if none did. */
   readonly syncQq: number | null
@@ -114,6 +119,17 @@ const PLAY_FIELDS = ['achievement', 'dxScore', 'dxScoreSource', 'comboStatus', '
 /** Whether two plays of a chart are worth the same. */
 export function isSamePlay(a: Play, b: Play): boolean {
   return PLAY_FIELDS.every((field) => a[field] === b[field])
+}
+
+/** Whether two records of a chart are equal. */
+export function isSameRecord(a: PlayRecord, b: PlayRecord): boolean {
+  return isSamePlay(a, b) && a.playCount === b.playCount && a.playedAt === b.playedAt
+}
+
+/** The score after a play that replaces what is stored; `undefined`: it is worth the same. */
+export function replacing(play: Play, before: StoredScore | undefined, updatedAt: number): StoredScore | undefined {
+  if (before !== undefined && isSamePlay(before, play)) return undefined
+  return { playCount: null, playedAt: null, ...before, ...play, source: 'api', updatedAt, ...NOT_SYNCED }
 }
 
 /** From which achievement on, in percent, a chart's difficulty counts with which factor. */

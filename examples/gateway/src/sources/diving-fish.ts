@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
-import type { PlayRecord } from '../scores/import-best.ts'
+import type { PlayRecord } from '../scores/score.ts'
 import { type Forwarded, type Forwarder, type Meanings, parseJson, refusal } from './forwarder.ts'
 import { fields, MAX_RECORDS, playOf, readRecords } from './records.ts'
 import { credentialField, type FetchedScores, type ScoreSource, sourceFault } from './score-source.ts'

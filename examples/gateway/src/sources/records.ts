@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import type { Detail } from '../http/http-error.ts'
 import { comboStatusSchema, syncStatusSchema } from '../scores/bodies.ts'
-import type { PlayRecord } from '../scores/import-best.ts'
-import { achievementOfPercent } from '../scores/score.ts'
+import { achievementOfPercent, type PlayRecord } from '../scores/score.ts'
 import type { FetchedScores } from './score-source.ts'
 
 /** The most records in one response: more than there are charts. */

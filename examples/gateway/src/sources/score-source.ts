@@ -1,5 +1,5 @@
 import { type Detail, type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
-import type { PlayRecord } from '../scores/import-best.ts'
+import type { PlayRecord } from '../scores/score.ts'
 
 export type SourceName = 'lx' | 'fish'
 

@@ -1,39 +1,30 @@
-import { setImmediate } from 'node:timers/promises'
-import { chartText } from '../charts/chart.ts'
-import { isSameRecord, mergeBest } from '../scores/import-best.ts'
+import { isSameRecord, NOT_SYNCED, type StoredScore } from '../scores/score.ts'
+import { mergeBest } from '../scores/import-best.ts'
 import { PlayerScores } from '../scores/player-scores.ts'
-import { NOT_SYNCED, type StoredScore } from '../scores/score.ts'
 import type { SyncTransaction } from './sync-transaction.ts'
-
-/** How many scores are moved before other requests get a turn. */
-const SLICE = 200
 
 /** Moves a player's scores into the account that was just linked, keeping the best of each field. */
 export async function adoptScores({ db, qq, userId, now, scores, markChanged }: SyncTransaction): Promise<void> {
   const kept = new PlayerScores(db, { qq })
-  let slice = await kept.after({ musicId: 0, level: 0 }, SLICE)
-  if (slice.length === 0) return
-  while (slice.length > 0) {
-    const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
-    await scores.putAll(slice.flatMap((score) => adopted(stored.get(chartText(score)), score, now)))
-    await setImmediate()
-    slice = await kept.after(slice.at(-1) as StoredScore, SLICE)
+  if ((await kept.count()) === 0) return
+  for await (const slice of kept.slices()) {
+    await scores.write(slice, (score, before) => adopted(before, score, now))
   }
   await kept.removeAll()
   await adoptProfile({ db, qq, userId })
   await markChanged()
 }
 
-/** The score to write for a kept score; none if the account's own is as good. */
-function adopted(before: StoredScore | undefined, kept: StoredScore, now: number): StoredScore[] {
-  if (before === undefined) return [kept]
+/** The score to write for a kept score; `undefined` if the account's own is as good. */
+function adopted(before: StoredScore | undefined, kept: StoredScore, now: number): StoredScore | undefined {
+  if (before === undefined) return kept
   const best = mergeBest(before, kept)
   const isSame = isSameRecord(before, best)
   const stamp = isSame ? { updatedAt: before.updatedAt } : { updatedAt: now }
   // Both came from the same sync. Keep the later write: an open snapshot may contain it.
-  if (isFromSync(before, kept.syncQq)) return [{ ...before, ...best, ...stamp, syncTurn: kept.syncTurn }]
+  if (isFromSync(before, kept.syncQq)) return { ...before, ...best, ...stamp, syncTurn: kept.syncTurn }
   // A mixture comes from sync only in part, so no snapshot deletes it.
-  return isSame ? [] : [{ ...best, ...stamp, source: 'bot', ...NOT_SYNCED }]
+  return isSame ? undefined : { ...best, ...stamp, source: 'bot', ...NOT_SYNCED }
 }
 
 /** Whether an account's sync wrote the whole score, and nothing has written it since. */

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@scoregw/quota'
 import type { Selectable } from 'kysely'
 import { beijingDay, dayText } from '../beijing-day.ts'
@@ -7,14 +6,10 @@ import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Db, SyncPlayerTable } from '../db/schema.ts'
 import { HttpError } from '../http/http-error.ts'
 import { PlayerScores } from '../scores/player-scores.ts'
-import type { StoredScore } from '../scores/score.ts'
 import { type PlayerAnswer, type SummaryAnswer, type TrendAnswer, toPlayerRecord } from './player-bodies.ts'
 import { linkedUser } from './player-turns.ts'
 import { type RatingDay, ratingDays } from './rating-days.ts'
 import { isExpired, Snapshots } from './snapshots.ts'
-
-/** Scores per read. Other work can run in between. */
-const SLICE = 500
 
 export interface PlayerStatusOptions {
   readonly db: Db
@@ -111,12 +106,9 @@ export class PlayerStatus {
 
   async #records(scores: PlayerScores): Promise<PlayerAnswer['records']> {
     const records: PlayerAnswer['records'] = []
-    let slice = await scores.after({ musicId: 0, level: 0 }, SLICE)
-    while (slice.length > 0) {
+    for await (const slice of scores.slices()) {
       const charts = await this.#charts.ofMusic(slice)
       records.push(...slice.map((score) => toPlayerRecord(score, charts.get(chartText(score)))))
-      await setImmediate()
-      slice = await scores.after(slice.at(-1) as StoredScore, SLICE)
     }
     return records
   }

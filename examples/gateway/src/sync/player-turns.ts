@@ -68,7 +68,7 @@ export class PlayerTurns {
       if (this.#isPostgres && !isPatient) await tryLock(db, qq)
       const number = await nextTurn(db, qq)
       if ((await linkedUser(db, qq)) !== userId) throw new LinkMoved()
-      const scores = new PlayerScores(db, userId === null ? { qq } : { userId })
+      const scores = new PlayerScores(db, userId === null ? { qq } : { userId }, markChanged)
       const transaction: SyncTransaction = { db, qq, now, number, userId, scores, markChanged }
       // The account may have been linked a moment ago, without the scores that were kept for it.
       if (userId !== null) await adoptScores(transaction)

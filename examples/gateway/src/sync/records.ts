@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize'
 import * as z from 'zod'
 import { type ChartKey, chartText } from '../charts/chart.ts'
 import { type Detail, invalid } from '../http/http-error.ts'
-import type { PlayRecord } from '../scores/import-best.ts'
+import type { PlayRecord } from '../scores/score.ts'
 import { fishRecord } from '../sources/diving-fish.ts'
 import { fields, playOf } from '../sources/records.ts'
 

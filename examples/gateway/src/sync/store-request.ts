@@ -1,7 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
-import { type ChartKey, chartText } from '../charts/chart.ts'
-import { isSameRecord, mergeBest, type PlayRecord } from '../scores/import-best.ts'
-import { isSamePlay, NOT_SYNCED, type StoredScore } from '../scores/score.ts'
+import { mergeBest } from '../scores/import-best.ts'
+import { isSamePlay, isSameRecord, NOT_SYNCED, type PlayRecord, type StoredScore } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { SyncBody } from './bodies.ts'
 import type { SyncRecords } from './records.ts'
@@ -26,13 +24,18 @@ export async function storeRequest(
   { body, count, records }: SyncRequest,
   options: WriteOptions,
 ): Promise<ChunkResult> {
-  const counts = await writeRecords(transaction, records, options)
+  const { scores, qq, number } = transaction
+  const { created: imported, updated } = await scores.write(records.plays, (play, before) => {
+    return afterOf(transaction, before, play, options)
+  })
+  // A faulty record still shows that the snapshot has the chart, so the score stays as it is.
+  const marked = options.isMarking ? records.faultyCharts : []
+  await scores.write(marked, (_chart, before) => {
+    return before !== undefined && isFromSync(before, qq) ? { ...before, syncTurn: number } : undefined
+  })
   await storeProfile(transaction, body)
-  return {
-    ...counts,
-    skipped: count - counts.imported - counts.updated,
-    errors: records.faults.slice(0, MAX_ERRORS),
-  }
+  const skipped = count - imported - updated
+  return { imported, updated, skipped, errors: records.faults.slice(0, MAX_ERRORS) }
 }
 
 /** Stores what a request reports about the player, in the account too. */
@@ -63,50 +66,11 @@ function given<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T
   return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }
 }
 
-/**
- * How many scores are read and written before other requests get a turn: a few milliseconds in an embedded database.
- */
-const SLICE = 100
-
 interface WriteOptions {
   /** Replaces stored scores, instead of keeping the best of each field. */
   readonly isFull: boolean
   /** Whether a full snapshot is open. Unchanged scores are then also marked as part of it. */
   readonly isMarking: boolean
-}
-
-/** How many plays created or updated a score; the others are unchanged. */
-interface WriteCounts {
-  readonly imported: number
-  readonly updated: number
-}
-
-/** Merges a request's plays into the player's scores. */
-async function writeRecords(
-  transaction: SyncTransaction,
-  { plays, faultyCharts }: SyncRecords,
-  options: WriteOptions,
-): Promise<WriteCounts> {
-  const { scores } = transaction
-  let imported = 0
-  let updated = 0
-  for (const slice of slicesOf(plays)) {
-    const stored = new Map((await scores.ofMusic(slice)).map((score) => [chartText(score), score]))
-    const written: StoredScore[] = []
-    for (const play of slice) {
-      const before = stored.get(chartText(play))
-      const after = afterOf(transaction, before, play, options)
-      if (after === undefined) continue
-      written.push(after)
-      if (before === undefined) imported++
-      else if (!isSameRecord(before, after)) updated++
-    }
-    await scores.putAll(written)
-    await setImmediate()
-  }
-  if (options.isMarking) await markFaulty(transaction, faultyCharts)
-  if (imported + updated > 0) await transaction.markChanged()
-  return { imported, updated }
 }
 
 /** The row to store for a play; `undefined`: nothing changes. */
@@ -126,23 +90,4 @@ function afterOf(
   if (isSame) return isOurs && isMarking ? { ...before, ...whole } : undefined
   // Merged with a score from elsewhere it is a mixture, which no snapshot deletes.
   return { ...after, ...stamp, ...(isFull || isOurs ? whole : NOT_SYNCED) }
-}
-
-/** A faulty record still shows that the snapshot has the chart, so the score stays as it is. */
-async function markFaulty({ scores, qq, number }: SyncTransaction, charts: readonly ChartKey[]): Promise<void> {
-  const wanted = new Set(charts.map(chartText))
-  for (const slice of slicesOf(charts)) {
-    const stored = await scores.ofMusic(slice)
-    const named = stored.filter((score) => wanted.has(chartText(score)) && isFromSync(score, qq))
-    await scores.putAll(named.map((score) => ({ ...score, syncTurn: number })))
-    await setImmediate()
-  }
-}
-
-/** In the order of the music, so that the levels of one piece are read once. */
-function slicesOf<T extends ChartKey>(charts: readonly T[]): T[][] {
-  const ordered = charts.toSorted((a, b) => a.musicId - b.musicId)
-  return Array.from({ length: Math.ceil(ordered.length / SLICE) }, (_, index) =>
-    ordered.slice(index * SLICE, (index + 1) * SLICE),
-  )
 }

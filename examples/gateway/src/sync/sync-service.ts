@@ -205,10 +205,7 @@ async function finish(
     await snapshots.remove(snapshot.id)
     return new SyncError('snapshot_empty', 'No record of the whole snapshot is valid. Nothing was deleted.')
   }
-  if (snapshot.is_full === 1) {
-    const removed = await transaction.scores.removeOlder(transaction.qq, snapshot.first_turn)
-    if (removed > 0) await transaction.markChanged()
-  }
+  if (snapshot.is_full === 1) await transaction.scores.removeOlder(transaction.qq, snapshot.first_turn)
   await snapshots.change(snapshot.id, { state: 'finished' })
   return partOf(snapshot, 'ok', result)
 }

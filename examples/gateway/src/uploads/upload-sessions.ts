@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@scoregw/quota'
 import type { Updateable } from 'kysely'
 import { type ChartKey, chartText } from '../charts/chart.ts'
@@ -7,7 +6,7 @@ import type { Db, UploadSessionTable } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
 import { PlayerScores } from '../scores/player-scores.ts'
-import { isSamePlay, NOT_SYNCED, type Play, type StoredScore } from '../scores/score.ts'
+import { type Play, replacing } from '../scores/score.ts'
 
 /** How long a session lasts after each call, in milliseconds. */
 export const SESSION_MS = 10 * 60_000
@@ -17,8 +16,6 @@ const MOST_OPEN = 5
 export const MOST_SCORES = 2_000
 /** How long a part takes at most, in milliseconds. One of a crashed process blocks others for no longer. */
 const PART_MS = 20_000
-/** Scores per write. Other work can run in between. With SQLite, a slice takes a few milliseconds. */
-const SLICE = 50
 
 /**
  * A session that receives scores in parts and stores them together. Its state:
@@ -174,42 +171,19 @@ export async function storeUpload(db: Db, clock: Clock, upload: Upload): Promise
   return withPlayer(db, clock, upload.user_id, async (player) => {
     if (!(await changeUpload(player.db, upload, 'open', { state: 'stored' }))) return undefined
     const scores = new PlayerScores(player.db, { userId: upload.user_id }, player.markChanged)
-    let uploaded = 0
-    let plays = await playsBehind(player.db, upload.id, { musicId: 0, level: 0 })
-    while (plays.length > 0) {
-      const stored = new Map((await scores.ofMusic(plays)).map((score) => [chartText(score), score]))
-      const changed = plays.flatMap((play): StoredScore[] => {
-        const before = stored.get(chartText(play))
-        if (before !== undefined && isSamePlay(before, play)) return []
-        const facts = { source: 'api', updatedAt: player.now, ...NOT_SYNCED } as const
-        return [{ playCount: null, playedAt: null, ...before, ...play, ...facts }]
-      })
-      await scores.putAll(changed)
-      uploaded += changed.length
-      await setImmediate()
-      plays = await playsBehind(player.db, upload.id, plays.at(-1) as Play)
-    }
+    const rows = await player.db
+      .selectFrom('upload_scores')
+      .select('play')
+      .where('session_id', '=', upload.id)
+      .execute()
+    const plays = rows.map(({ play }) => JSON.parse(play) as Play)
+    const { created, updated } = await scores.write(plays, (play, before) => replacing(play, before, player.now))
+    const uploaded = created + updated
     await player.db.deleteFrom('upload_scores').where('session_id', '=', upload.id).execute()
     const counts = { uploaded, skipped: upload.received - uploaded }
     await changeUpload(player.db, upload, 'stored', counts)
     return { ...upload, state: 'stored', ...counts }
   })
-}
-
-/** Returns a session's plays after a chart, in order of music id and level. */
-async function playsBehind(db: Db, id: string, { musicId, level }: ChartKey): Promise<Play[]> {
-  const rows = await db
-    .selectFrom('upload_scores')
-    .select('play')
-    .where('session_id', '=', id)
-    .where(({ or, and, eb }) =>
-      or([eb('music_id', '>', musicId), and([eb('music_id', '=', musicId), eb('level', '>', level)])]),
-    )
-    .orderBy('music_id')
-    .orderBy('level')
-    .limit(SLICE)
-    .execute()
-  return rows.map(({ play }) => JSON.parse(play) as Play)
 }
 
 /** Returns sessions to charge, to end, or whose tokens are to be refunded. */
