@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   const gateway = await startGateway(config, logger, { idleGraceMs: IDLE_GRACE_MS })
   // These belong to the process, so tests that start several gateways don't collect them.
   collectDefaultMetrics({ register: gateway.app.registry })
-  process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))
+  process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters.name, gateway.demo))
   logger.info(gateway.addresses, 'started')
 
   let isStopping = false

@@ -280,7 +280,7 @@ describe.runIf(redisTests)('a Redis that can’t be used', () => {
     for (const password of ['wr0ng%40s3cr3t', 'p4ss%40s3cr3t']) {
       const REDIS_URL = `redis://gateway:${password}@127.0.0.1:${redis.port}/3`
       const gateway = await testGateway({ env: { REDIS_URL, LOG_LEVEL: 'trace' } })
-      expect(gateway.gateway.app.counters).toBe(`Redis 127.0.0.1:${redis.port}/3`)
+      expect(gateway.gateway.app.counters.name).toBe(`Redis 127.0.0.1:${redis.port}/3`)
       const isRight = password.startsWith('p4ss')
       expect(await readyz(gateway)).toBe(isRight ? 200 : 503)
       expect(await setMode(gateway, 'lenient')).toBe(200)

@@ -80,7 +80,7 @@ const SHARED_MS = 1_000
  * @param watch absent: the counters are in the database
  * @param dataDir the folder of an embedded database
  */
-export function checksOf(db: Db, watch: CountersWatch | undefined, dataDir: string, clock: Clock): ReadinessCheck[] {
+export function checksOf(db: Db, clock: Clock, watch: CountersWatch | undefined, dataDir: string): ReadinessCheck[] {
   const database = sharedCheck({ name: 'the database', check: () => sql`select 1`.execute(db) }, clock, false)
   const disk = connectionOf(db) === undefined ? [] : [sharedCheck(roomOnDisk(db, dataDir), clock, true)]
   const counters =
