@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { importAnswer } from '../src/sources/routes.ts'
+import { importAnswer } from '../src/sources/sources.ts'
 import { databaseOf, ENTRY, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { shared } from './support/shared.ts'
 import { clearScores, KEY, sourceGateway } from './support/source-gateway.ts'

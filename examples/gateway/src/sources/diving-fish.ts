@@ -42,7 +42,6 @@ export const fishRecord: z.ZodType<PlayRecord> = z
 /** Diving-Fish, called with the player's import token, or with an access token of its OAuth. */
 export function divingFish(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
-    name: 'fish',
     async fetchScores(credential, signal): Promise<FetchedScores> {
       const answer = await forwarder.get('/player/records', credentialField(credential, 'Import-Token'), signal)
       const { records, nickname, rating } = bodyOf(answer, clock.now())

@@ -58,7 +58,6 @@ function instantOf(value: unknown): number | null {
 /** LXNS, called with the player's own token, or with an access token of its OAuth. */
 export function lxns(forwarder: Forwarder, clock: Clock): ScoreSource {
   return {
-    name: 'lx',
     async fetchScores(credential, signal): Promise<FetchedScores> {
       const answer = await forwarder.get(
         '/user/maimai/player/scores',

@@ -32,7 +32,6 @@ export interface FetchedScores {
 
 /** A public service that keeps players' scores. */
 export interface ScoreSource {
-  readonly name: SourceName
   /**
    * Reads all scores of the player with this credential.
    *
