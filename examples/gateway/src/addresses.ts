@@ -11,11 +11,11 @@ export interface Ports {
 export type Addresses = Readonly<Record<keyof Ports, string>>
 
 export function addressesOf(config: Config, ports: Ports): Addresses {
-  const local = (port: number): string => `http://${hostOf(config.host)}:${port}`
+  const local = (port: number): string => `http://${hostOf(config.HOST)}:${port}`
   return {
-    gateway: config.publicBaseUrl ?? local(ports.gateway),
-    sync: config.publicSyncUrl ?? local(ports.sync),
-    charts: config.publicChartsUrl ?? local(ports.charts),
+    gateway: config.PUBLIC_BASE_URL ?? local(ports.gateway),
+    sync: config.PUBLIC_SYNC_URL ?? local(ports.sync),
+    charts: config.PUBLIC_CHARTS_URL ?? local(ports.charts),
   }
 }
 

@@ -16,7 +16,8 @@ export type App = Awaited<ReturnType<typeof createApp>>
  * @throws {ConfigError} if something that the configuration names must not be used
  */
 export async function createApp(options: PartsOptions) {
-  const db = await openDatabase(options.config)
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = options.config
+  const db = await openDatabase({ databaseUrl, dataDir })
   try {
     return appOf(await createParts(db, options))
   } catch (error) {
@@ -44,7 +45,7 @@ function appOf(parts: Parts) {
       live.end()
     },
     /** Refuses imports in flight that still wait for their source. Resolves when all have ended. */
-    endImports: () => sources.imports.close(),
+    endImports: () => sources.close(),
     /** Saves what is counted in memory, and closes everything. */
     close: () => close(parts),
   }
@@ -69,7 +70,7 @@ function choresOf({ db, clock, quota, counters, idempotency, adaptive, usage, er
 async function close(parts: Parts): Promise<void> {
   const { logger, db, sources, overview, metrics, quota, counters, adaptive, usage, errors, tokens } = parts
   await inOrder(logger, {
-    'ending imports': () => sources.imports.close(),
+    'ending imports': () => sources.close(),
     'ending the overview': () => overview.close(),
     'ending metrics': () => metrics.close(),
     'ending the quota': () => quota.close(),

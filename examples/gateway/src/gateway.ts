@@ -55,34 +55,34 @@ export interface GatewayOptions {
 /** Starts the gateway: database, demo, servers and timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
   const { clock = systemClock, ...graces } = options
-  const isEmbedded = config.databaseUrl === undefined
-  const unlock = isEmbedded ? lockDataDir(config.dataDir, config.isDataDirShared) : () => undefined
+  const isEmbedded = config.DATABASE_URL === undefined
+  const unlock = isEmbedded ? lockDataDir(config.DATA_DIR, config.DATA_DIR_SHARED) : () => undefined
   const app = await createApp({ config, clock, logger }).catch((error: unknown) => {
     unlock()
-    throw dataDirFault(config.dataDir, error)
+    throw dataDirFault(config.DATA_DIR, error)
   })
   const listeners: Listener[] = []
   try {
     const demo = await demoOf(config, app).catch((error: unknown) => {
-      throw dataDirFault(config.dataDir, error)
+      throw dataDirFault(config.DATA_DIR, error)
     })
-    if (config.databaseUrl === undefined || demo !== undefined) warnOfReaders(config.dataDir, logger)
-    const { maxConnections } = config
+    if (config.DATABASE_URL === undefined || demo !== undefined) warnOfReaders(config.DATA_DIR, logger)
+    const { MAX_CONNECTIONS: maxConnections, METRICS_PORT } = config
     const serve = async (variable: string, handler: RequestListener, port: number): Promise<number> => {
-      const listener = await listen(handler, config.host, port, { maxConnections }).catch((error: unknown) => {
-        throw notListening(variable, port, config.host, error)
+      const listener = await listen(handler, config.HOST, port, { maxConnections }).catch((error: unknown) => {
+        throw notListening(variable, port, config.HOST, error)
       })
       listeners.push(listener)
       return listener.port
     }
     const { handlers, registry } = app
     const ports: Ports = {
-      sync: await serve('SYNC_PORT', handlers.sync, config.syncPort),
-      charts: await serve('CHARTS_PORT', handlers.charts, config.chartsPort),
-      gateway: await serve('PORT', handlers.gateway, config.port),
+      sync: await serve('SYNC_PORT', handlers.sync, config.SYNC_PORT),
+      charts: await serve('CHARTS_PORT', handlers.charts, config.CHARTS_PORT),
+      gateway: await serve('PORT', handlers.gateway, config.PORT),
     }
-    const { metricsPort: wanted } = config
-    const metricsPort = wanted === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), wanted)
+    const metricsPort =
+      METRICS_PORT === undefined ? undefined : await serve('METRICS_PORT', metricsHandler(registry), METRICS_PORT)
     const addresses = app.listening(ports)
     const chores = app.chores.map((chore) => repeat(chore, logger))
     return {
@@ -128,8 +128,9 @@ function notListening(variable: string, port: number, host: string, error: unkno
   }
 }
 
-async function demoOf({ demo: given, dataDir }: Config, app: App): Promise<DemoCredentials | undefined> {
-  if (given !== undefined) return ensureDemo({ ...app, dataDir, given })
+/** There is no demo in production. */
+async function demoOf(config: Config, app: App): Promise<DemoCredentials | undefined> {
+  if (config.NODE_ENV !== 'production') return ensureDemo(app)
   await removeDemo(app)
   return undefined
 }

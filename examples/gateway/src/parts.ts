@@ -1,5 +1,5 @@
 import { type Clock, createQuota } from '@scoregw/quota'
-import { adaptiveMode } from './adaptive/adaptive-mode.ts'
+import { adaptiveMode } from './adaptive/adaptive.ts'
 import { addressesOf } from './addresses.ts'
 import { AuditLog } from './audit/audit.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
@@ -16,7 +16,7 @@ import { Overview } from './overview/overview.ts'
 import { countersOf } from './quota/counters.ts'
 import { policy } from './quota/policy.ts'
 import { ScoreService } from './scores/score-service.ts'
-import { createSources } from './sources/sources.ts'
+import { Sources } from './sources/sources.ts'
 import { SyncService } from './sync/sync-service.ts'
 import { UploadService } from './uploads/upload-service.ts'
 import { ErrorCounts } from './usage/error-counts.ts'
@@ -48,7 +48,7 @@ export async function createParts(db: Db, { config, clock, logger }: PartsOption
   const charts = new ChartRepository(db)
   await charts.addMissing(SAMPLE_CHARTS)
   const scores = new ScoreService(db, charts, clock)
-  const counters = countersOf(config, { db, clock, logger })
+  const counters = countersOf({ config, db, clock, logger })
   const adaptive = adaptiveMode(db, clock)
   const quota = createQuota({
     ...{ policy, clock, logger },
@@ -79,17 +79,17 @@ export async function createParts(db: Db, { config, clock, logger }: PartsOption
     users: new UserRepository(db, clock),
     tokens: new Tokens({ db, clock, audit }),
     idempotency: new Idempotency(db, clock),
-    sources: createSources({ db, clock, logger, scores, ...config.sources, random: Math.random }),
+    sources: new Sources({ db, clock, logger, scores, config }),
     sync: new SyncService(db, clock),
     uploads: new UploadService({ db, clock, quota, recorder }),
     errors: new ErrorCounts(db, clock),
     metrics: gatewayMetrics(quota, recorder),
-    checks: checksOf(db, clock, counters.watch, config.dataDir),
+    checks: checksOf(db, clock, counters.watch, config.DATA_DIR),
     live: new LiveOverview(() => overview.read(), clock),
     /** Read it each time: the addresses may change until all services listen. */
     status: {
       isClosing: false,
-      addresses: addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort }),
+      addresses: addressesOf(config, { gateway: config.PORT, sync: config.SYNC_PORT, charts: config.CHARTS_PORT }),
     },
   }
 }

@@ -31,13 +31,13 @@ export async function runGateway(): Promise<void> {
 
 async function run(): Promise<void> {
   const config = loadConfig(process.env)
-  const logger = createLogger(config.logLevel)
+  const logger = createLogger(config.LOG_LEVEL)
   for (const each of config.misspelt) logger.warn(each)
   await prepareConsole(logger)
   const gateway = await startGateway(config, logger, { idleGraceMs: IDLE_GRACE_MS })
   // These belong to the process, so tests that start several gateways don't collect them.
   collectDefaultMetrics({ register: gateway.app.registry })
-  process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters.name, gateway.demo))
+  process.stdout.write(banner(gateway.addresses, config.DATA_DIR, gateway.app.counters.name, gateway.demo))
   logger.info(gateway.addresses, 'started')
 
   let isStopping = false

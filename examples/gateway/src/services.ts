@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
+import { adaptiveRoutes } from './adaptive/adaptive.ts'
 import { auditRoutes } from './audit/audit.ts'
 import { chartErrorBody, chartRoutes, chartRoutesWithDocument } from './charts/preview-routes.ts'
 import { consolePages } from './console/console-pages.ts'
@@ -13,6 +13,7 @@ import { createService } from './http/service.ts'
 import { metricsRoutes } from './metrics/metrics.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway-document.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import type { Parts } from './parts.ts'
 import { accountRoutes } from './players/account.ts'
 import { gateRoutes } from './players/gates.ts'
 import { itemRoutes } from './players/items.ts'
@@ -22,7 +23,6 @@ import { holdRoutes } from './quota/hold-routes.ts'
 import { meteredRoutes } from './quota/metered.ts'
 import { shownInAudit } from './quota/settings.ts'
 import { statusRoutes, tightestOf } from './quota/status-routes.ts'
-import type { Parts } from './parts.ts'
 import { referencePages } from './reference/reference-pages.ts'
 import { scoreRoutes } from './scores/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -41,7 +41,7 @@ import { adminUserRoutes } from './users/routes.ts'
 export function gatewayService(parts: Parts): RequestListener {
   const { config, clock, logger, adaptive, metrics, usage, users, tokens, quota, overview, errors, counters } = parts
   const addresses = () => parts.status.addresses
-  const identify = userIdentifier(users, tokens, jwtVerifier(config.jwt, clock))
+  const identify = userIdentifier(users, tokens, jwtVerifier(config, clock))
   return createService({
     ...common(parts),
     routes: gatewayRoutesWithDocument(
@@ -54,7 +54,7 @@ export function gatewayService(parts: Parts): RequestListener {
         ...administrationRoutes(parts),
         ...adaptiveRoutes({ ...adaptive, quota, clock }),
         ...refusalRoutes({ ...usage, clock }),
-        ...failureRateRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+        ...failureRateRoutes({ ...adaptive, clock, isPublic: config.FAILURE_RATE_PUBLIC }),
         ...errorRoutes(errors, clock),
         ...overviewRoutes(overview, parts.live),
         ...metricsRoutes(metrics.registry),
@@ -62,11 +62,11 @@ export function gatewayService(parts: Parts): RequestListener {
     ),
     observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), errors.observe, metrics.observe],
     pages: [frontPage('gateway', addresses), referencePages(addresses), consolePages()],
-    corsOrigins: () => config.corsOrigins,
-    publicBaseUrl: config.publicBaseUrl,
+    corsOrigins: () => config.CORS_ORIGINS,
+    publicBaseUrl: config.PUBLIC_BASE_URL,
     authentication: usersOnly(identify),
     metered: meteredRoutes({
-      ...{ quota, logger, inTransaction: counters.inTransaction, supportForumUrl: config.supportForumUrl },
+      ...{ quota, logger, inTransaction: counters.inTransaction, supportForumUrl: config.SUPPORT_FORUM_URL },
       observe: observeMetered(usage.recorder, clock),
     }),
   })
@@ -76,7 +76,7 @@ export function gatewayService(parts: Parts): RequestListener {
 function playerRoutes(parts: Parts): Route[] {
   const { config, db, clock, scores, uploads, sources, usage } = parts
   return [
-    ...scoreRoutes(scores, upsertInParts(uploads, config.supportForumUrl)),
+    ...scoreRoutes(scores, upsertInParts(uploads, config.SUPPORT_FORUM_URL)),
     ...uploadRoutes(uploads),
     ...accountRoutes(db),
     ...ticketRoutes(parts),
@@ -116,7 +116,7 @@ export function syncService(parts: Parts): RequestListener {
     maxInFlight: 8,
     corsOrigins: () => withReferencePage(parts),
     pages: [frontPage('sync', () => status.addresses)],
-    publicBaseUrl: config.publicSyncUrl,
+    publicBaseUrl: config.PUBLIC_SYNC_URL,
     authentication: holdersOnly('Bot-Token', (token) => tokens.holder('sync', token)),
   })
 }
@@ -133,16 +133,16 @@ export function chartsService(parts: Parts): RequestListener {
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
     pages: [frontPage('charts', () => status.addresses)],
-    publicBaseUrl: config.publicChartsUrl,
+    publicBaseUrl: config.PUBLIC_CHARTS_URL,
     authentication: holdersOnly('X-API-Key', (key) => tokens.holder('charts', key)),
   })
 }
 
-function common({ logger, config: { trustProxy }, status }: Parts) {
-  return { logger, trustProxy, isClosing: () => status.isClosing }
+function common({ logger, config, status }: Parts) {
+  return { logger, trustProxy: config.TRUST_PROXY, isClosing: () => status.isClosing }
 }
 
 /** Also allows the gateway's reference page, which calls the other two services. */
 function withReferencePage({ config, status }: Parts): readonly string[] {
-  return [...config.corsOrigins, new URL(status.addresses.gateway).origin]
+  return [...config.CORS_ORIGINS, new URL(status.addresses.gateway).origin]
 }

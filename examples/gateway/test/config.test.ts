@@ -20,34 +20,27 @@ function messageOf(env: Record<string, string>): string {
 describe('gateway configuration', () => {
   it('every variable has a default, and an empty variable counts as unset', () => {
     const defaults = {
-      port: 8080,
-      syncPort: 8081,
-      chartsPort: 8082,
-      metricsPort: undefined,
-      host: '127.0.0.1',
-      publicBaseUrl: undefined,
-      publicSyncUrl: undefined,
-      publicChartsUrl: undefined,
-      dataDir: join(ROOT, '.data/gateway'),
-      isDataDirShared: false,
-      databaseUrl: undefined,
-      redisUrl: undefined,
-      redisDeadlineMs: 1_000,
+      PORT: 8080,
+      SYNC_PORT: 8081,
+      CHARTS_PORT: 8082,
+      HOST: '127.0.0.1',
+      DATA_DIR: join(ROOT, '.data/gateway'),
+      DATA_DIR_SHARED: false,
+      REDIS_DEADLINE_MS: 1_000,
+      QUOTA_FAILURE_POLICY: { read: 'local', write: 'closed' },
+      EXPECTED_PROCESSES: 2,
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
-      maxConnections: 800,
+      MAX_CONNECTIONS: 800,
+      LXNS_BASE_URL: 'https://maimai.lxns.net/api/v0',
+      FISH_BASE_URL: 'https://www.diving-fish.com/api/maimaidxprober',
+      SOURCE_TIMEOUT_MS: 10_000,
+      CORS_ORIGINS: [],
+      TRUST_PROXY: false,
+      LOG_LEVEL: 'info',
+      FAILURE_RATE_PUBLIC: false,
+      SUPPORT_FORUM_URL: 'https://forum.example.com/quota',
+      NODE_ENV: 'development',
       misspelt: [],
-      jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
-      sources: {
-        lxnsBaseUrl: 'https://maimai.lxns.net/api/v0',
-        fishBaseUrl: 'https://www.diving-fish.com/api/maimaidxprober',
-        timeoutMs: 10_000,
-      },
-      corsOrigins: [],
-      trustProxy: false,
-      logLevel: 'info',
-      isFailureRatePublic: false,
-      supportForumUrl: 'https://forum.example.com/quota',
-      demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }
     expect(loadConfig({})).toEqual(defaults)
     expect(loadConfig(Object.fromEntries(NAMES.map((name) => [name, ''])))).toEqual(defaults)
@@ -69,19 +62,19 @@ describe('gateway configuration', () => {
       REDIS_DEADLINE_MS: '1000',
     }
     expect(loadConfig(env)).toMatchObject({
-      port: 0,
-      publicBaseUrl: 'https://scores.example.com/base',
-      corsOrigins: ['https://a.example.com', 'http://localhost:3000'],
-      trustProxy: ['10.0.0.0/8', '::1'],
-      demo: undefined,
-      jwt: { secret: 'x'.repeat(32) },
-      sources: { timeoutMs: 100 },
-      databaseUrl: 'postgres://gateway:secret@db.example.com/scores',
-      redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
-      redisDeadlineMs: 1_000,
+      PORT: 0,
+      PUBLIC_BASE_URL: 'https://scores.example.com/base',
+      CORS_ORIGINS: ['https://a.example.com', 'http://localhost:3000'],
+      TRUST_PROXY: ['10.0.0.0/8', '::1'],
+      NODE_ENV: 'production',
+      JWT_SECRET: 'x'.repeat(32),
+      SOURCE_TIMEOUT_MS: 100,
+      DATABASE_URL: 'postgres://gateway:secret@db.example.com/scores',
+      REDIS_URL: 'rediss://user:p%40ss@redis.example.com/3',
+      REDIS_DEADLINE_MS: 1_000,
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
-    expect(loadConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
+    expect(loadConfig({ TRUST_PROXY: '2' }).TRUST_PROXY).toBe(2)
   })
 
   it.each([
@@ -156,7 +149,7 @@ describe('gateway configuration', () => {
     ['redis+cluster://a:7000,b:7001', 'a:7000,b:7001'],
     ['rediss+cluster://user:secret@a:7000,[::1]:7001/', 'a:7000,[::1]:7001'],
   ])('only the place of %s is shown', (url, shown) => {
-    expect(loadConfig({ REDIS_URL: url }).redisUrl).toBe(url)
+    expect(loadConfig({ REDIS_URL: url }).REDIS_URL).toBe(url)
     expect(redisAddress(url)).toBe(shown)
   })
 

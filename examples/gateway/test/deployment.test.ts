@@ -95,9 +95,9 @@ describe('the compose file', () => {
       return [name, value.replace(/\$\{(\w+):\?[^}]*\}/g, (_all, secret: string) => secrets[secret] ?? '')]
     })
     const config = loadConfig({ ...Object.fromEntries(filled), ...imageEnvironment() })
-    expect(config.demo).toBeUndefined()
-    expect(config.host).toBe('0.0.0.0')
-    expect(config.databaseUrl).toBe('postgres://gateway:password@postgres:5432/gateway')
+    expect(config.NODE_ENV).toBe('production')
+    expect(config.HOST).toBe('0.0.0.0')
+    expect(config.DATABASE_URL).toBe('postgres://gateway:password@postgres:5432/gateway')
   })
 
   it('the compose file contains no secret and reads them from an uncommitted file', () => {

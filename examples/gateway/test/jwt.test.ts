@@ -11,8 +11,7 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
-import type { JwtConfig } from '../src/config/config.ts'
-import { jwtVerifier } from '../src/credentials/identify-user.ts'
+import { type JwtConfig, jwtVerifier } from '../src/credentials/identify-user.ts'
 import { ADMIN_TOKEN, HOUR_MS, START, testGateway, USER_TOKEN } from './support/gateway.ts'
 import { type KeyServer, keyServer, type SigningKey, signingKey } from './support/jwks.ts'
 
@@ -38,7 +37,7 @@ function verifier(
   options?: Parameters<typeof jwtVerifier>[2],
 ): { clock: ReturnType<typeof manualClock>; verify: ReturnType<typeof jwtVerifier> } {
   const clock = manualClock(START)
-  const all = { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined, ...config }
+  const all = { JWT_SECRET: undefined, JWKS_URL: undefined, JWT_ISSUER: undefined, JWT_AUDIENCE: undefined, ...config }
   return { clock, verify: jwtVerifier(all, clock, { timeoutMs: PATIENT_MS, ...options }) }
 }
 
@@ -54,13 +53,13 @@ function handmade(header: object, payload: object | string, { b64 = true, key = 
 
 describe('JWTs signed with a shared secret', () => {
   it('a valid JWT identifies its sub', async () => {
-    const { verify } = verifier({ secret: SECRET })
+    const { verify } = verifier({ JWT_SECRET: SECRET })
     expect(await verify(await hs256())).toBe('erin')
     expect(await verify(handmade({ alg: 'HS256', typ: 'JWT' }, CLAIMS))).toBe('erin')
   })
 
   it('a JWT with any wrong part is rejected', async () => {
-    const { verify } = verifier({ secret: SECRET })
+    const { verify } = verifier({ JWT_SECRET: SECRET })
     const good = await hs256()
     const [header = '', payload = '', signature = ''] = good.split('.')
     const flipped = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
@@ -114,7 +113,7 @@ describe('JWTs signed with a shared secret', () => {
   })
 
   it('a JWT is valid from its first to its last millisecond, with 5 s for clock differences', async () => {
-    const { clock, verify } = verifier({ secret: SECRET })
+    const { clock, verify } = verifier({ JWT_SECRET: SECRET })
     const token = await hs256({ sub: 'erin', nbf: NOW + 60, exp: NOW + 120 })
     clock.set(START + 55_000 - 1)
     expect(await verify(token)).toBeUndefined()
@@ -127,7 +126,11 @@ describe('JWTs signed with a shared secret', () => {
   })
 
   it('a JWT must have the configured issuer and audience', async () => {
-    const { verify } = verifier({ secret: SECRET, issuer: 'https://id.example.com', audience: 'scores' })
+    const { verify } = verifier({
+      JWT_SECRET: SECRET,
+      JWT_ISSUER: 'https://id.example.com',
+      JWT_AUDIENCE: 'scores',
+    })
     const named = { ...CLAIMS, iss: 'https://id.example.com', aud: 'scores' }
     expect(await verify(await hs256(named))).toBe('erin')
     expect(await verify(await hs256({ ...named, aud: ['others', 'scores'] }))).toBe('erin')
@@ -158,14 +161,14 @@ describe('JWTs signed with a private key', () => {
     const server = await keyServer()
     const key = await signingKey('one')
     server.keys(key.publicJwk)
-    return { server, key, ...verifier({ jwksUrl: server.url }, options) }
+    return { server, key, ...verifier({ JWKS_URL: server.url }, options) }
   }
 
   it.each(['ES256', 'EdDSA'])('a JWT signed with %s is valid', async (alg) => {
     const server = await keyServer()
     const key = await signingKey('one', alg)
     server.keys(key.publicJwk)
-    const { verify } = verifier({ jwksUrl: server.url })
+    const { verify } = verifier({ JWKS_URL: server.url })
     expect(await verify(await signed(key))).toBe('erin')
   })
 

@@ -9,8 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCommand } from '../src/cli/run-command.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { createLogger } from '../src/log/logger.ts'
-import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
-import { settingsOn } from '../src/quota/settings.ts'
+import { BroadcastSettings, settingsOn } from '../src/quota/settings.ts'
 import {
   ADMIN_TOKEN,
   ENTRY,

@@ -174,6 +174,6 @@ describe('two services on one port', () => {
     expect(() => loadConfig({ PORT: '9000', CHARTS_PORT: '9000', METRICS_PORT: '8081' })).toThrow(
       /CHARTS_PORT: 9000 is PORT too; give each a port of its own\n {2}METRICS_PORT: 8081 is SYNC_PORT too/,
     )
-    expect(loadConfig({ PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }).port).toBe(0)
+    expect(loadConfig({ PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }).PORT).toBe(0)
   })
 })

@@ -2314,8 +2314,6 @@ export interface components {
                 at: string;
                 /** @enum {string} */
                 code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
-                /** @description the same in words */
-                msg: string;
                 from: number;
                 to: number;
                 /** @description of the last 30 complete minutes, and of the last 5 */
@@ -2348,8 +2346,6 @@ export interface components {
                 at: string;
                 /** @enum {string} */
                 code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
-                /** @description the same in words */
-                msg: string;
                 from: number;
                 to: number;
                 /** @description of the last 30 complete minutes, and of the last 5 */
@@ -2382,8 +2378,6 @@ export interface components {
                 at: string;
                 /** @enum {string} */
                 code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
-                /** @description the same in words */
-                msg: string;
                 from: number;
                 to: number;
                 /** @description of the last 30 complete minutes, and of the last 5 */

@@ -81,7 +81,7 @@ async function withTools(
   use: (tools: Tools) => Promise<string>,
 ): Promise<string> {
   const config = loadConfig(env)
-  const db = await openDatabase(config)
+  const db = await openDatabase({ databaseUrl: config.DATABASE_URL, dataDir: config.DATA_DIR })
   const clock = systemClock
   const audit = new AuditLog(db, clock)
   try {

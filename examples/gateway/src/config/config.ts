@@ -78,36 +78,46 @@ const trustProxy = z
     error: 'expected false, a number of proxies, or their addresses (or address/bits) separated by commas',
   })
 
-/** All environment variables of the gateway. Those that are neither optional nor in `DEFAULTS` don't exist. */
+/** All environment variables of the gateway, with their defaults. Others don't exist. */
 const VARIABLES = z.object({
-  PORT: port,
-  SYNC_PORT: port,
-  CHARTS_PORT: port,
+  PORT: port.prefault('8080'),
+  SYNC_PORT: port.prefault('8081'),
+  CHARTS_PORT: port.prefault('8082'),
+  /** Absent: metrics have no port of their own. */
   METRICS_PORT: port.optional(),
-  HOST: z.string().regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address'),
+  HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address')
+    .prefault('127.0.0.1'),
+  /** The URLs for clients, without a trailing slash; absent: the addresses that the services listen on. */
   PUBLIC_BASE_URL: baseUrl.optional(),
   PUBLIC_SYNC_URL: baseUrl.optional(),
   PUBLIC_CHARTS_URL: baseUrl.optional(),
-  DATA_DIR: z.string(),
-  DATA_DIR_SHARED: onOrOff,
+  /** The folder of the embedded database and the demo's credentials. */
+  DATA_DIR: z.string().prefault(join(ROOT, '.data/gateway')),
+  /** Whether several processes may use the embedded database. Each waits while another one writes. */
+  DATA_DIR_SHARED: onOrOff.prefault('false'),
+  /** Absent: the embedded database. */
   DATABASE_URL: databaseUrl.optional(),
   REDIS_URL: redisUrl.optional(),
-  REDIS_DEADLINE_MS: whole(10, 60_000, ' milliseconds'),
-  QUOTA_FAILURE_POLICY: failureModes,
-  EXPECTED_PROCESSES: whole(1, 1_000),
-  MAX_CONNECTIONS: whole(0, 1_000_000, ' (0: any number)'),
+  REDIS_DEADLINE_MS: whole(10, 60_000, ' milliseconds').prefault('1000'),
+  QUOTA_FAILURE_POLICY: failureModes.prefault(FAILURE_MODES),
+  EXPECTED_PROCESSES: whole(1, 1_000).prefault('2'),
+  MAX_CONNECTIONS: whole(0, 1_000_000, ' (0: any number)').prefault('800'),
   JWT_SECRET: visible(32).optional(),
   JWKS_URL: httpUrl.optional(),
   JWT_ISSUER: visible(1).optional(),
   JWT_AUDIENCE: visible(1).optional(),
-  LXNS_BASE_URL: baseUrl,
-  FISH_BASE_URL: baseUrl,
-  SOURCE_TIMEOUT_MS: whole(100, 60_000, ' milliseconds'),
-  CORS_ORIGINS: origins,
-  TRUST_PROXY: trustProxy,
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-  FAILURE_RATE_PUBLIC: onOrOff,
-  SUPPORT_FORUM_URL: httpUrl,
+  LXNS_BASE_URL: baseUrl.prefault('https://maimai.lxns.net/api/v0'),
+  FISH_BASE_URL: baseUrl.prefault('https://www.diving-fish.com/api/maimaidxprober'),
+  SOURCE_TIMEOUT_MS: whole(100, 60_000, ' milliseconds').prefault('10000'),
+  CORS_ORIGINS: origins.prefault(''),
+  TRUST_PROXY: trustProxy.prefault('false'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).prefault('info'),
+  /** Whether everyone may see the outcomes of all requests. */
+  FAILURE_RATE_PUBLIC: onOrOff.prefault('false'),
+  SUPPORT_FORUM_URL: httpUrl.prefault('https://forum.example.com/quota'),
+  /** Credentials of the demo. Absent ones are made once and kept. */
   DEMO_USER_TOKEN: gatewayToken,
   DEMO_ADMIN_TOKEN: gatewayToken,
   BOT_TOKEN: token(
@@ -115,109 +125,44 @@ const VARIABLES = z.object({
     '8 to 200 of A-Z a-z 0-9 _ -, beginning with neither gw_ nor mk_',
   ),
   CHART_API_KEY: token(/^mk_[A-Za-z0-9_-]{4,200}$/, 'mk_ and then 4 to 200 of A-Z a-z 0-9 _ -'),
-  NODE_ENV: oneOf(['development', 'test', 'production']),
+  NODE_ENV: oneOf(['development', 'test', 'production']).prefault('development'),
 })
-
-type Values = z.output<typeof VARIABLES>
 
 /** The names of all variables. */
 export const NAMES: readonly string[] = Object.keys(VARIABLES.shape)
 
 /** What variables are when they are not set. */
-export const DEFAULTS: Readonly<Record<string, string>> = {
-  PORT: '8080',
-  SYNC_PORT: '8081',
-  CHARTS_PORT: '8082',
-  HOST: '127.0.0.1',
-  DATA_DIR: join(ROOT, '.data/gateway'),
-  DATA_DIR_SHARED: 'false',
-  REDIS_DEADLINE_MS: '1000',
-  QUOTA_FAILURE_POLICY: FAILURE_MODES,
-  EXPECTED_PROCESSES: '2',
-  MAX_CONNECTIONS: '800',
-  LXNS_BASE_URL: 'https://maimai.lxns.net/api/v0',
-  FISH_BASE_URL: 'https://www.diving-fish.com/api/maimaidxprober',
-  SOURCE_TIMEOUT_MS: '10000',
-  CORS_ORIGINS: '',
-  TRUST_PROXY: 'false',
-  LOG_LEVEL: 'info',
-  FAILURE_RATE_PUBLIC: 'false',
-  SUPPORT_FORUM_URL: 'https://forum.example.com/quota',
-  NODE_ENV: 'development',
-}
+export const DEFAULTS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(VARIABLES.shape).flatMap(([name, schema]) =>
+    schema instanceof z.ZodPrefault ? [[name, String(schema.def.defaultValue)]] : [],
+  ),
+)
 
-/** The gateway's configuration. Lengths are milliseconds. Addresses of stores contain credentials: never show them. */
-export type Config = ReturnType<typeof configOf>
-/** How to verify JWTs. Without secret and URL, none are accepted. */
-export type JwtConfig = Config['jwt']
-/** Credentials of the demo. Absent ones are made once and kept. */
-export type DemoConfig = NonNullable<Config['demo']>
+/**
+ * The gateway's configuration, under the names of its variables. Addresses of stores contain credentials: never show
+ * them.
+ */
+export type Config = ReturnType<typeof loadConfig>
 
 /**
  * Reads the configuration. An empty variable counts as not set.
  *
  * @throws {ConfigError} naming every fault
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
   const given = Object.fromEntries(Object.entries(env).filter(([, text]) => text !== undefined && text !== ''))
-  const texts = { ...DEFAULTS, ...given }
-  const { data, error } = VARIABLES.safeParse(texts)
+  const { data, error } = VARIABLES.safeParse(given)
   const faults = (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`)
-  faults.push(...crossFaults(texts))
+  faults.push(...crossFaults({ ...DEFAULTS, ...given }))
   const misspelt = misspeltIn(given)
   if (env.NODE_ENV === 'production') faults.push(...misspelt)
   if (data === undefined || faults.length > 0) throw new ConfigError(faults)
-  return configOf(data, misspelt)
-}
-
-function configOf(values: Values, misspelt: readonly string[]) {
   return {
-    port: values.PORT,
-    syncPort: values.SYNC_PORT,
-    chartsPort: values.CHARTS_PORT,
-    /** Absent: metrics have no port of their own. */
-    metricsPort: values.METRICS_PORT,
-    host: values.HOST,
-    /** The URLs for clients, without a trailing slash; absent: the addresses that the services listen on. */
-    publicBaseUrl: values.PUBLIC_BASE_URL,
-    publicSyncUrl: values.PUBLIC_SYNC_URL,
-    publicChartsUrl: values.PUBLIC_CHARTS_URL,
-    /** The folder of the embedded database and the demo's credentials. */
-    dataDir: values.DATA_DIR,
-    /** Whether several processes may use the embedded database. Each waits while another one writes. */
-    isDataDirShared: values.DATA_DIR_SHARED,
-    /** Absent: the embedded database. */
-    databaseUrl: values.DATABASE_URL,
-    redisUrl: values.REDIS_URL,
-    redisDeadlineMs: values.REDIS_DEADLINE_MS,
-    failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
-    maxConnections: values.MAX_CONNECTIONS,
-    jwt: {
-      secret: values.JWT_SECRET,
-      jwksUrl: values.JWKS_URL,
-      issuer: values.JWT_ISSUER,
-      audience: values.JWT_AUDIENCE,
-    },
-    sources: {
-      lxnsBaseUrl: values.LXNS_BASE_URL,
-      fishBaseUrl: values.FISH_BASE_URL,
-      timeoutMs: values.SOURCE_TIMEOUT_MS,
-    },
-    corsOrigins: values.CORS_ORIGINS,
-    trustProxy: values.TRUST_PROXY,
-    logLevel: values.LOG_LEVEL,
-    /** Whether everyone may see the outcomes of all requests. */
-    isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
-    supportForumUrl: values.SUPPORT_FORUM_URL,
+    ...data,
+    failurePolicy: failurePolicyOf(data.QUOTA_FAILURE_POLICY, data.EXPECTED_PROCESSES),
     /** Variables that are almost the gateway's. In production they are faults. */
     misspelt,
-    /** Absent in production. */
-    demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
-}
-
-function demoOf({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Values) {
-  return { userToken: DEMO_USER_TOKEN, adminToken: DEMO_ADMIN_TOKEN, botToken: BOT_TOKEN, chartApiKey: CHART_API_KEY }
 }
 
 const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
-import { type PackedFile, packedFile, sendPacked } from '../pages/packed-file.ts'
+import { type PackedFile, packedFile, sendPacked } from '../pages/pages.ts'
 import { buildConsole } from './build-console.ts'
 
 /** The console's page and its files, by name. */

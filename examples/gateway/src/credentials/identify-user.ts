@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import type { JwtConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { HttpError } from '../http/http-error.ts'
 import { readText } from '../http/read-text.ts'
 import type { StoredUser } from '../http/request-context.ts'
@@ -41,9 +41,12 @@ const ASYMMETRIC = [
  */
 type VerifyJwt = (token: string) => Promise<string | undefined>
 
+/** How to verify JWTs. Without secret and URL, none are accepted. */
+export type JwtConfig = Pick<Config, 'JWT_SECRET' | 'JWKS_URL' | 'JWT_ISSUER' | 'JWT_AUDIENCE'>
+
 /** Verifies JWTs as configured. Without a secret or an address none is valid. */
 export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKeysOptions): VerifyJwt {
-  const { secret, jwksUrl, issuer, audience } = config
+  const { JWT_SECRET: secret, JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config
   const subjectOf = async (token: string, key: JWTVerifyGetKey, algorithms: string[]): Promise<string | undefined> => {
     const { payload } = await jwtVerify(token, key, {
       algorithms,

@@ -4,9 +4,9 @@ import type { Audited, AuditLog, Deed, Doer } from '../audit/audit.ts'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
 import { readerOf } from '../db/sqlite.ts'
-import { instantText } from '../http/schemas.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Holder, StoredUser } from '../http/request-context.ts'
+import { instantText } from '../http/schemas.ts'
 import { UserRepository, userIdSchema } from '../users/user-repository.ts'
 
 /** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
 import type { Addresses } from '../addresses.ts'
-import type { DemoConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { DEMO_LABEL, newToken, type Tokens } from '../credentials/tokens.ts'
 import type { Db } from '../db/schema.ts'
 import { type Gate, putGates, untouchedGate } from '../players/gates.ts'
@@ -38,20 +38,19 @@ interface DemoOptions {
   readonly db: Db
   readonly clock: Clock
   readonly tokens: Tokens
-  readonly dataDir: string
-  readonly given: DemoConfig
+  readonly config: Config
 }
 
 /** Creates the demo's users and tokens if they don't exist. The first start also adds a few scores, items and gates. */
 export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials> {
-  const { users, scores, db, clock, dataDir, given } = options
-  makeDataDir(dataDir)
-  const kept = keptCredentials(join(dataDir, 'demo-credentials.json'))
+  const { users, scores, db, clock, config } = options
+  makeDataDir(config.DATA_DIR)
+  const kept = keptCredentials(join(config.DATA_DIR, 'demo-credentials.json'))
   const demo = {
-    userToken: given.userToken ?? kept.userToken,
-    adminToken: given.adminToken ?? kept.adminToken,
-    botToken: given.botToken ?? kept.botToken,
-    chartApiKey: given.chartApiKey ?? kept.chartApiKey,
+    userToken: config.DEMO_USER_TOKEN ?? kept.userToken,
+    adminToken: config.DEMO_ADMIN_TOKEN ?? kept.adminToken,
+    botToken: config.BOT_TOKEN ?? kept.botToken,
+    chartApiKey: config.CHART_API_KEY ?? kept.chartApiKey,
   }
   const isFirstStart = await users.create(DEMO_USER)
   await users.create(DEMO_ADMIN)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
 import type { Addresses } from '../addresses.ts'
-import { escaped, languageOf, type PageLanguage } from '../pages/language.ts'
+import { escaped, languageOf, type PageLanguage } from '../pages/pages.ts'
 
 interface Link {
   readonly href: string

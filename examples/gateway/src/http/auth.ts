@@ -71,12 +71,6 @@ export function callerOf(req: Request, access: 'user' | 'admin'): User {
   return user
 }
 
-export function requireHolder(req: Request): Holder {
-  const { holder } = contextOf(req)
-  if (holder === undefined) throw new HttpError('unauthorized', "Send this service's credential.")
-  return holder
-}
-
 function requireRole({ role }: User, access: 'user' | 'admin'): void {
   if (access !== 'admin' || role === 'admin') return
   throw new HttpError('forbidden', "This needs the administrator's role.")

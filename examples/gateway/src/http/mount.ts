@@ -1,7 +1,7 @@
 import { type IRouter, type Request, type RequestHandler, type Response, Router } from 'express'
 import type * as z from 'zod'
 import type { Charge } from '../db/with-player.ts'
-import { callerOf, requireHolder } from './auth.ts'
+import { callerOf } from './auth.ts'
 import { type Detail, detailsOf, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 import type { Call, Metered, Reply, Route, UserCall } from './route.ts'
@@ -45,21 +45,12 @@ function steps(route: Route, { parseBody, metered }: MountOptions): RequestHandl
   const { access, body, operation } = route
   const recall = access === 'user' || access === 'admin' ? route.recall : undefined
   return [
-    ...(access === 'public' ? [] : [caller(access)]),
     ...(body === undefined ? [] : [parseBody]),
     validation(route),
     ...(recall === undefined ? [] : [recalling(route, recall)]),
     ...(operation === undefined || metered === undefined ? [] : [metered(route)]),
     handling(route),
   ]
-}
-
-function caller(access: 'user' | 'admin' | 'holder'): RequestHandler {
-  return (req, _res, next) => {
-    if (access === 'holder') requireHolder(req)
-    else callerOf(req, access)
-    next()
-  }
 }
 
 function validation(route: Route): RequestHandler {

@@ -10,10 +10,9 @@ import { COUNTERS, type Db } from '../db/schema.ts'
 import { connectionOf } from '../db/sqlite.ts'
 import type { Logger } from '../log/logger.ts'
 import { ConfigError } from '../start/start-error.ts'
-import { BroadcastSettings } from './broadcast-settings.ts'
 import { policy } from './policy.ts'
 import { clusterAddress, redisAddress } from './redis-url.ts'
-import { settingsOn } from './settings.ts'
+import { BroadcastSettings, settingsOn } from './settings.ts'
 
 /** The same as the work's own wait for a locked file. No other store could answer. */
 const SQLITE_DEADLINE_MS = 5_000
@@ -47,21 +46,20 @@ export interface CountersOptions {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
-}
-
-/** Addresses of the stores. They contain credentials: never show them. */
-interface Addresses {
-  readonly databaseUrl: string | undefined
-  readonly redisUrl: string | undefined
-  /** How long a decision waits for Redis. */
-  readonly redisDeadlineMs: number
+  /** Addresses of the stores contain credentials: never show them. */
+  readonly config: {
+    readonly DATABASE_URL?: string | undefined
+    readonly REDIS_URL?: string | undefined
+    /** How long a decision waits for Redis. */
+    readonly REDIS_DEADLINE_MS: number
+  }
 }
 
 /** Counters in the embedded database, in PostgreSQL with `DATABASE_URL`, in Redis with `REDIS_URL`. */
-export function countersOf({ databaseUrl, redisUrl, redisDeadlineMs }: Addresses, options: CountersOptions): Counters {
-  if (redisUrl !== undefined) return inRedis(redisUrl, redisDeadlineMs, options)
-  if (databaseUrl !== undefined) return inPostgres(databaseUrl, options)
-  return embedded(options)
+export function countersOf(options: CountersOptions): Counters {
+  const { DATABASE_URL, REDIS_URL } = options.config
+  if (REDIS_URL !== undefined) return inRedis(REDIS_URL, options)
+  return DATABASE_URL === undefined ? embedded(options) : inPostgres(DATABASE_URL, options)
 }
 
 /**
@@ -113,11 +111,11 @@ function inPostgres(url: string, { db, clock, logger }: CountersOptions): Counte
  * In Redis, shared by all processes with the same one. Settings are in the database, and announced through Redis. On a
  * cluster, all counters are in one slot, so every limit is exact.
  */
-function inRedis(url: string, deadlineMs: number, { db, clock, logger }: CountersOptions): Counters {
+function inRedis(url: string, { db, clock, logger, config }: CountersOptions): Counters {
   // Never connects: the store and the broadcast copy its settings for connections of their own.
   const client = clientOf(url)
   const prefix = REDIS_PREFIX
-  const store = redisStore({ client, prefix, deadlineMs, logger })
+  const store = redisStore({ client, prefix, deadlineMs: config.REDIS_DEADLINE_MS, logger })
   const watch = new CountersWatch('Redis', reading(store), logger)
   return {
     name: `Redis ${redisAddress(url)}`,

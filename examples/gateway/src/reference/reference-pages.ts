@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
 import type { Addresses } from '../addresses.ts'
-import { escaped, languageOf, type PageLanguage } from '../pages/language.ts'
-import { type PackedFile, packedFile, sendPacked } from '../pages/packed-file.ts'
+import { escaped, languageOf, type PackedFile, type PageLanguage, packedFile, sendPacked } from '../pages/pages.ts'
 
 const require = createRequire(import.meta.url)
 const OWN = join(import.meta.dirname, 'page')

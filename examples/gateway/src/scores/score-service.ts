@@ -56,7 +56,8 @@ export class ScoreService {
         const after = replacing(play, before, now)
         const score = after ?? before
         const { musicId, level } = play
-        const status = after === undefined ? 'unchanged' : before === undefined ? 'created' : 'updated'
+        const written = before === undefined ? 'created' : 'updated'
+        const status = after === undefined ? 'unchanged' : written
         const key = chartText(play)
         if (score !== undefined) results.set(key, { musicId, level, status, score: toScore(score, charts.get(key)) })
         return after

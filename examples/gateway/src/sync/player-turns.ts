@@ -2,10 +2,26 @@ import type { Clock } from '@scoregw/quota'
 import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import { UserGone, withPlayer } from '../db/with-player.ts'
+import { mergeBest } from '../scores/import-best.ts'
 import { PlayerScores } from '../scores/player-scores.ts'
-import { adoptScores } from './adopt-scores.ts'
+import { isSameRecord, NOT_SYNCED, type StoredScore } from '../scores/score.ts'
 import { playerBusy } from './sync-error.ts'
-import type { SyncTransaction } from './sync-transaction.ts'
+
+/** A transaction with exclusive access to one player of score sync, and to the linked account. */
+export interface SyncTransaction {
+  readonly db: Transaction<Tables>
+  readonly qq: number
+  /** The instant at which it began, epoch milliseconds. */
+  readonly now: number
+  /** The number of this write among the player's. */
+  readonly number: number
+  /** The linked user; `null` if there is none. */
+  readonly userId: string | null
+  /** The account's scores, or those that are kept until an account is linked. */
+  readonly scores: PlayerScores
+  /** Call it when scores or the player's data change. Responses show the account's owner when that last happened. */
+  markChanged(): Promise<void>
+}
 
 /** The linked user changed before the locks were held, so the transaction starts over. */
 class LinkMoved extends Error {}
@@ -113,4 +129,49 @@ async function nextTurn(db: Transaction<Tables>, qq: number): Promise<number> {
 function isLocked(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' && (code.startsWith('SQLITE_BUSY') || ['40001', '40P01', '55P03'].includes(code))
+}
+
+/** Moves a player's scores into the account that was just linked, keeping the best of each field. */
+async function adoptScores({ db, qq, userId, now, scores, markChanged }: SyncTransaction): Promise<void> {
+  const kept = new PlayerScores(db, { qq })
+  if ((await kept.count()) === 0) return
+  for await (const slice of kept.slices()) {
+    await scores.write(slice, (score, before) => adopted(before, score, now))
+  }
+  await kept.removeAll()
+  await adoptProfile({ db, qq, userId })
+  await markChanged()
+}
+
+/** The score to write for a kept score; `undefined` if the account's own is as good. */
+function adopted(before: StoredScore | undefined, kept: StoredScore, now: number): StoredScore | undefined {
+  if (before === undefined) return kept
+  const best = mergeBest(before, kept)
+  const isSame = isSameRecord(before, best)
+  const stamp = isSame ? { updatedAt: before.updatedAt } : { updatedAt: now }
+  // Both came from the same sync. Keep the later write: an open snapshot may contain it.
+  if (isFromSync(before, kept.syncQq)) return { ...before, ...best, ...stamp, syncTurn: kept.syncTurn }
+  // A mixture comes from sync only in part, so no snapshot deletes it.
+  return isSame ? undefined : { ...best, ...stamp, source: 'bot', ...NOT_SYNCED }
+}
+
+/** Whether an account's sync wrote the whole score, and nothing has written it since. */
+export function isFromSync({ source, syncQq }: StoredScore, qq: number | null): boolean {
+  return source === 'bot' && syncQq !== null && syncQq === qq
+}
+
+/** Copies the profile that bots reported into the player's account. */
+export async function adoptProfile({ db, qq, userId }: Pick<SyncTransaction, 'db' | 'qq' | 'userId'>): Promise<void> {
+  if (userId === null) return
+  const { rating, play_count } = await db
+    .selectFrom('sync_players')
+    .select(['rating', 'play_count'])
+    .where('qq', '=', qq)
+    .executeTakeFirstOrThrow()
+  if (rating === null && play_count === null) return
+  await db
+    .updateTable('users')
+    .set({ ...(rating === null ? {} : { player_rating: rating }), ...(play_count === null ? {} : { play_count }) })
+    .where('id', '=', userId)
+    .execute()
 }

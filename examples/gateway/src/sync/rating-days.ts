@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { beijingDay } from '../beijing-day.ts'
 import type { Chore } from '../chores.ts'
 import type { Db, SyncDayTable } from '../db/schema.ts'
-import type { SyncTransaction } from './sync-transaction.ts'
+import type { SyncTransaction } from './player-turns.ts'
 
 /** The longest trend that can be requested, in days. */
 export const MOST_DAYS = 365

@@ -1,10 +1,10 @@
 import { mergeBest } from '../scores/import-best.ts'
 import { isSamePlay, isSameRecord, NOT_SYNCED, type PlayRecord, type StoredScore } from '../scores/score.ts'
-import { isFromSync } from './adopt-scores.ts'
 import type { SyncBody } from './bodies.ts'
+import type { SyncTransaction } from './player-turns.ts'
+import { isFromSync } from './player-turns.ts'
 import type { SyncRecords } from './records.ts'
 import type { ChunkResult } from './snapshots.ts'
-import type { SyncTransaction } from './sync-transaction.ts'
 
 /** How many faulty records a response names. */
 const MAX_ERRORS = 100

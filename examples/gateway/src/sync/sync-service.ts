@@ -1,14 +1,13 @@
 import type { Clock } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
-import { adoptProfile } from './adopt-scores.ts'
 import { MAX_CHUNKS, type SyncAnswer, type SyncBody } from './bodies.ts'
-import { PlayerTurns } from './player-turns.ts'
+import type { SyncTransaction } from './player-turns.ts'
+import { adoptProfile, PlayerTurns } from './player-turns.ts'
 import { writeRatingDay } from './rating-days.ts'
 import { readSyncRecords } from './records.ts'
 import { type Chunk, type ChunkResult, isExpired, missingChunks, type SnapshotRow, Snapshots } from './snapshots.ts'
 import { type SyncRequest, storeRequest } from './store-request.ts'
 import { SyncError } from './sync-error.ts'
-import type { SyncTransaction } from './sync-transaction.ts'
 
 /** Stores scores that bots send: single pushes, and snapshots in chunks. */
 export class SyncService {

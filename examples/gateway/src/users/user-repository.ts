@@ -133,7 +133,7 @@ export async function forgetUser(db: Transaction<Tables>, userId: string): Promi
 /** What lists of users can be sorted by. All but the ids come first where they are highest. */
 export const USER_ORDERS = ['id', 'tokens', 'refusals', 'lastSeen'] as const
 
-export interface UserSearch {
+interface UserSearch {
   /** The beginning of an id or name, in any case, or a whole score sync account; absent: all users. */
   readonly text: string | undefined
   readonly order: (typeof USER_ORDERS)[number]

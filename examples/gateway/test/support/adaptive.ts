@@ -52,7 +52,7 @@ export async function setMode({ send }: TestGateway, mode: string): Promise<void
 /** The members of the document that tests read one by one. */
 interface Shown {
   readonly factor: number
-  readonly lastTick: { readonly msg: string }
+  readonly lastTick: object
   readonly preview: object
   readonly history: readonly object[]
 }

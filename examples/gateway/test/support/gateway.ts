@@ -84,7 +84,7 @@ export async function testGateway({
     REDIS_DEADLINE_MS: String(DEADLINE_MS),
     ...env,
   })
-  const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
+  const gateway = await startGateway(config, createLogger(config.LOG_LEVEL, { write: (line) => log.push(line) }), {
     clock,
     importGraceMs,
   })
