@@ -107,25 +107,20 @@ function warnOfReaders(dataDir: string, logger: Logger): void {
   if (warning !== undefined) logger.warn(warning)
 }
 
-/** Explains why a service can't listen. */
+const NO_ADDRESS = ['HOST', 'is no address of this machine; name one, or 0.0.0.0 for all'] as const
+/** Why a service can't listen: the variable to blame, and the fix. */
+const NOT_LISTENING: Readonly<Record<string, readonly ['HOST' | 'port', string]>> = {
+  EADDRINUSE: ['port', 'something listens there already; stop it, or name another port'],
+  EACCES: ['port', 'this user may not listen there; name a port above 1023'],
+  EADDRNOTAVAIL: NO_ADDRESS,
+  ENOTFOUND: NO_ADDRESS,
+  EAI_AGAIN: NO_ADDRESS,
+}
+
 function notListening(variable: string, port: number, host: string, error: unknown): unknown {
-  const [code] = codesOf(error)
-  switch (code) {
-    case 'EADDRINUSE':
-      return new StartError(
-        `${variable}=${port}`,
-        'something listens there already; stop it, or name another port',
-        error,
-      )
-    case 'EACCES':
-      return new StartError(`${variable}=${port}`, 'this user may not listen there; name a port above 1023', error)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new StartError(`HOST=${host}`, 'is no address of this machine; name one, or 0.0.0.0 for all', error)
-    default:
-      return error
-  }
+  const [blamed, fault] = NOT_LISTENING[codesOf(error)[0] ?? ''] ?? []
+  if (fault === undefined) return error
+  return new StartError(blamed === 'HOST' ? `HOST=${host}` : `${variable}=${port}`, fault, error)
 }
 
 /** There is no demo in production. */

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { adaptiveRoutes } from './adaptive/adaptive.ts'
 import { auditRoutes } from './audit/audit.ts'
-import { chartErrorBody, chartRoutes, chartRoutesWithDocument } from './charts/preview-routes.ts'
+import { ABOUT_CHARTS, chartErrorBody, chartRoutes } from './charts/preview-routes.ts'
 import { consolePages } from './console/console-pages.ts'
 import { jwtVerifier, userIdentifier } from './credentials/identify-user.ts'
 import { tokenRoutes } from './credentials/routes.ts'
@@ -11,7 +11,7 @@ import { holdersOnly, usersOnly } from './http/auth.ts'
 import type { Route } from './http/route.ts'
 import { createService } from './http/service.ts'
 import { metricsRoutes } from './metrics/metrics.ts'
-import { gatewayRoutesWithDocument } from './openapi/gateway-document.ts'
+import { ABOUT_GATEWAY, withOpenApi } from './openapi/document.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import type { Parts } from './parts.ts'
 import { accountRoutes } from './players/account.ts'
@@ -27,7 +27,7 @@ import { referencePages } from './reference/reference-pages.ts'
 import { scoreRoutes } from './scores/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { SYNC_BODY_LIMITS, syncRoutes } from './sync/routes.ts'
-import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
+import { ABOUT_SYNC, syncErrorBody } from './sync/sync-error.ts'
 import { uploadRoutes, upsertInParts } from './uploads/routes.ts'
 import { errorRoutes } from './usage/error-counts.ts'
 import { failureRateRoutes } from './usage/failure-rate.ts'
@@ -44,22 +44,19 @@ export function gatewayService(parts: Parts): RequestListener {
   const identify = userIdentifier(users, tokens, jwtVerifier(config, clock))
   return createService({
     ...common(parts),
-    routes: gatewayRoutesWithDocument(
-      () => addresses().gateway,
-      [
-        ...healthRoutes(parts.checks),
-        ...playerRoutes(parts),
-        ...statusRoutes(quota),
-        ...adminQuotaRoutes(parts),
-        ...administrationRoutes(parts),
-        ...adaptiveRoutes({ ...adaptive, quota, clock }),
-        ...refusalRoutes({ ...usage, clock }),
-        ...failureRateRoutes({ ...adaptive, clock, isPublic: config.FAILURE_RATE_PUBLIC }),
-        ...errorRoutes(errors, clock),
-        ...overviewRoutes(overview, parts.live),
-        ...metricsRoutes(metrics.registry),
-      ],
-    ),
+    routes: withOpenApi(ABOUT_GATEWAY, () => addresses().gateway, [
+      ...healthRoutes(parts.checks),
+      ...playerRoutes(parts),
+      ...statusRoutes(quota),
+      ...adminQuotaRoutes(parts),
+      ...administrationRoutes(parts),
+      ...adaptiveRoutes({ ...adaptive, quota, clock }),
+      ...refusalRoutes({ ...usage, clock }),
+      ...failureRateRoutes({ ...adaptive, clock, isPublic: config.FAILURE_RATE_PUBLIC }),
+      ...errorRoutes(errors, clock),
+      ...overviewRoutes(overview, parts.live),
+      ...metricsRoutes(metrics.registry),
+    ]),
     observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), errors.observe, metrics.observe],
     pages: [frontPage('gateway', addresses), referencePages(addresses), consolePages()],
     corsOrigins: () => config.CORS_ORIGINS,
@@ -109,7 +106,7 @@ export function syncService(parts: Parts): RequestListener {
   const { config, tokens, status } = parts
   return createService({
     ...common(parts),
-    routes: syncRoutesWithDocument(() => status.addresses.sync, [...probeRoutes(parts.checks), ...syncRoutes(parts)]),
+    routes: withOpenApi(ABOUT_SYNC, () => status.addresses.sync, [...probeRoutes(parts.checks), ...syncRoutes(parts)]),
     errorBody: syncErrorBody,
     bodyLimits: SYNC_BODY_LIMITS,
     // Its bodies are the large ones.
@@ -126,10 +123,10 @@ export function chartsService(parts: Parts): RequestListener {
   const { config, tokens, charts, status } = parts
   return createService({
     ...common(parts),
-    routes: chartRoutesWithDocument(
-      () => status.addresses.charts,
-      [...probeRoutes(parts.checks), ...chartRoutes(charts)],
-    ),
+    routes: withOpenApi(ABOUT_CHARTS, () => status.addresses.charts, [
+      ...probeRoutes(parts.checks),
+      ...chartRoutes(charts),
+    ]),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(parts),
     pages: [frontPage('charts', () => status.addresses)],

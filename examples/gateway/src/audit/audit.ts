@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { AuditEntryTable, Db, Tables } from '../db/schema.ts'
 import { strictObject } from '../http/http-error.ts'
 import { adminRoute, type Route } from '../http/route.ts'
-import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/schemas.ts'
+import { CURSOR_ERROR, instantText, pageLimit, pageOf, toPage } from '../http/schemas.ts'
 
 /**
  * An administrator's action: the subject, and its document before and after. Never contains a credential or its hash.
@@ -180,10 +180,9 @@ const entry = z.object({
   before: document,
   after: document,
 })
-type Entry = z.output<typeof entry>
 
 /** Converts a stored document to the form that administrators know. */
-export type Shown = (stored: unknown) => Entry['before']
+export type Shown = (stored: unknown) => z.output<typeof document>
 
 /** The audit trail. */
 export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
@@ -197,25 +196,17 @@ export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
       async handle({ query: { cursor, limit, ...filter } }) {
         const [entries, total] = await Promise.all([audit.page(cursor, limit + 1, filter), audit.count(filter)])
         const { items, nextCursor } = toPage(entries, limit, ({ seq }) => String(seq))
-        return { body: { items: items.map((entry) => toEntry(entry, shown)), nextCursor, total } }
+        const documentOf = (text: string | null) => (text === null ? null : shown(JSON.parse(text)))
+        const listed = items.map(({ at, action, before, after, ...entry }) => ({
+          ...entry,
+          at: instantText(at),
+          // Nothing else is ever recorded.
+          action: action as AuditAction,
+          before: documentOf(before),
+          after: documentOf(after),
+        }))
+        return { body: { items: listed, nextCursor, total } }
       },
     }),
   ]
-}
-
-function toEntry(
-  { seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>,
-  shown: Shown,
-): Entry {
-  // Nothing else is ever recorded.
-  const action = name as AuditAction
-  return {
-    seq,
-    at: new Date(at).toISOString(),
-    by,
-    action,
-    subject,
-    before: before === null ? null : shown(JSON.parse(before)),
-    after: after === null ? null : shown(JSON.parse(after)),
-  }
 }

@@ -3,7 +3,7 @@ import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
 import { holderRoute, type Route } from '../http/route.ts'
 import { queryNumber } from '../http/schemas.ts'
-import { withOpenApi } from '../openapi/document.ts'
+import type { About } from '../openapi/document.ts'
 import { CHART_TYPES, type Chart, dxScoreMax, parsePreviewKey, previewKeyOf, previewText } from './chart.ts'
 import type { ChartRepository } from './chart-repository.ts'
 
@@ -110,21 +110,17 @@ work here.`
 
 const errorBody = z.object({ message: z.string().describe('What went wrong.') }).meta({ id: 'Error' })
 
-/** The chart preview's routes and the document that describes them. */
-export function chartRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
-  return withOpenApi({
-    title: 'Chart preview',
-    description: DESCRIPTION,
-    routes,
-    securitySchemes: {
-      key: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'X-API-Key',
-        description: 'A key of this service: it begins with `mk_`.',
-      },
+/** What the document of the chart preview says. */
+export const ABOUT_CHARTS: About = {
+  title: 'Chart preview',
+  description: DESCRIPTION,
+  errorBody,
+  securitySchemes: {
+    key: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-API-Key',
+      description: 'A key of this service: it begins with `mk_`.',
     },
-    errorBody,
-    serverUrl,
-  })
+  },
 }

@@ -13,24 +13,20 @@ import { makeDataDir, ownFile } from '../start/data-dir.ts'
 import { ConfigError } from '../start/start-error.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 
-/** Credentials to try the services with. */
-export interface DemoCredentials {
-  readonly userToken: string
-  readonly adminToken: string
-  readonly botToken: string
-  readonly chartApiKey: string
-}
-
-const DEMO_USER = { id: 'demo', name: 'demo', role: 'player' } as const
-/** The score sync account of the demo's user. */
-const DEMO_QQ = 10_001
-const DEMO_ADMIN = { id: 'admin', name: 'admin', role: 'admin' } as const
 const credentialsFile = z.object({
   userToken: z.string(),
   adminToken: z.string(),
   botToken: z.string(),
   chartApiKey: z.string(),
 })
+
+/** Credentials to try the services with. */
+export type DemoCredentials = z.output<typeof credentialsFile>
+
+const DEMO_USER = { id: 'demo', name: 'demo', role: 'player' } as const
+/** The score sync account of the demo's user. */
+const DEMO_QQ = 10_001
+const DEMO_ADMIN = { id: 'admin', name: 'admin', role: 'admin' } as const
 
 interface DemoOptions {
   readonly users: UserRepository

@@ -4,24 +4,7 @@ import helmet from 'helmet'
 import type { Addresses } from '../addresses.ts'
 import { escaped, languageOf, type PageLanguage } from '../pages/pages.ts'
 
-interface Link {
-  readonly href: string
-  readonly text: string
-  readonly about: string
-}
-
-interface FrontWords {
-  readonly titles: Readonly<Record<keyof Addresses, string>>
-  readonly about: Readonly<Record<keyof Addresses, string>>
-  readonly first: string
-  readonly document: readonly [string, string]
-  readonly reference: readonly [string, string]
-  readonly console: readonly [string, string]
-  readonly docs: string
-  readonly others: string
-}
-
-const WORDS: Readonly<Record<PageLanguage, FrontWords>> = {
+const WORDS = {
   en: {
     titles: { gateway: 'Score gateway', sync: 'Score sync', charts: 'Chart preview' },
     about: {
@@ -51,7 +34,7 @@ const WORDS: Readonly<Record<PageLanguage, FrontWords>> = {
     docs: '文档，在源代码中',
     others: '其他服务',
   },
-}
+} as const satisfies Readonly<Record<PageLanguage, object>>
 
 /** A request that works with the demo's data, and shows how to send a credential. */
 const FIRST: Readonly<Record<keyof Addresses, (address: string) => string>> = {
@@ -77,7 +60,7 @@ function frontHtml(service: keyof Addresses, addresses: Addresses, language: Pag
   const words = WORDS[language]
   const { gateway } = addresses
   const own = addresses[service]
-  const link = (href: string, [text, about]: readonly [string, string]): Link => ({ href, text, about })
+  const link = (href: string, [text, about]: readonly [string, string]) => ({ href, text, about })
   const isGateway = service === 'gateway'
   // Links within the service are relative, because a proxy may serve it at another path.
   const reference = link(isGateway ? 'reference/' : `${gateway}/reference/${service}`, words.reference)

@@ -8,58 +8,37 @@ export type Identify<Caller> = (credential: string) => Promise<Caller | undefine
 /** The longest credential that is checked, in characters. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
-/** Steps for paths that aren't public. */
-export interface Authentication {
-  /** Identifies the caller, and lets every request pass. */
-  readonly identify: RequestHandler
-  /** Refuses callers without a valid credential. */
-  readonly admit: RequestHandler
-}
-
 /**
- * Paths that aren't public need a bearer credential, even those that don't exist: unauthenticated callers can't find
+ * Refuses callers without a valid bearer credential, also on paths that don't exist: unauthenticated callers can't find
  * out which do. Paths under `/admin` need the administrator's role. Disabled users reach public paths only.
  */
-export function usersOnly(find: Identify<StoredUser>): Authentication {
-  return {
-    async identify(req, _res, next) {
-      const credential = bearerOf(req)
-      const identified = async () => (credential === undefined ? undefined : find(credential))
-      const context = contextOf(req)
-      context.user = await identified()
-      context.identifyAgain = async () => {
-        const now = await identified()
-        return now?.disabled ? undefined : now
-      }
-      next()
-    },
-    admit(req, _res, next) {
-      const { user } = contextOf(req)
-      if (user === undefined) throw noBearer(bearerOf(req) === undefined)
-      if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled. Contact an administrator.')
-      if (isAdminPath(req.path)) requireRole(user, 'admin')
-      next()
-    },
+export function usersOnly(find: Identify<StoredUser>): RequestHandler {
+  return async (req, _res, next) => {
+    const context = contextOf(req)
+    const credential = bearerOf(req)
+    if (credential === undefined) throw noBearer(true)
+    const user = await find(credential)
+    if (user === undefined) throw noBearer(false)
+    context.user = user
+    context.identifyAgain = async () => {
+      const now = await find(credential)
+      return now?.disabled ? undefined : now
+    }
+    if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled. Contact an administrator.')
+    if (isAdminPath(req.path)) requireRole(user, 'admin')
+    next()
   }
 }
 
 /** The same for a service whose credentials come in their own header field, for example `Bot-Token`. */
-export function holdersOnly(field: string, find: Identify<Holder>): Authentication {
-  const credentialOf = (req: Request): string | undefined => {
-    const credential = onlyField(req, field)
-    return credential === '' || (credential?.length ?? 0) > MAX_CREDENTIAL_LENGTH ? undefined : credential
-  }
-  return {
-    async identify(req, _res, next) {
-      const credential = credentialOf(req)
-      const holder = credential === undefined ? undefined : await find(credential)
-      contextOf(req).holder = holder
-      next()
-    },
-    admit(req, _res, next) {
-      if (contextOf(req).holder === undefined) throw noField(field, credentialOf(req) === undefined)
-      next()
-    },
+export function holdersOnly(field: string, find: Identify<Holder>): RequestHandler {
+  return async (req, _res, next) => {
+    const sent = onlyField(req, field)
+    const credential = sent === '' || (sent?.length ?? 0) > MAX_CREDENTIAL_LENGTH ? undefined : sent
+    const holder = credential === undefined ? undefined : await find(credential)
+    if (holder === undefined) throw noField(field, credential === undefined)
+    contextOf(req).holder = holder
+    next()
   }
 }
 

@@ -5,7 +5,6 @@ import cors from 'cors'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import helmet from 'helmet'
 import type { Logger } from '../log/logger.ts'
-import type { Authentication } from './auth.ts'
 import { type ErrorBody, errorHandlers, gatewayErrorBody } from './error-handler.ts'
 import { HttpError } from './http-error.ts'
 import { limitInFlight } from './in-flight-limit.ts'
@@ -25,7 +24,7 @@ interface ServiceOptions extends SecurityOptions {
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
   /** Refuses unidentified callers on every path that isn't public. */
-  readonly authentication: Authentication
+  readonly authentication: RequestHandler
   /** Absent: nothing is charged. */
   readonly metered?: Metered | undefined
   /** Handlers that see every request before it is checked. */
@@ -67,13 +66,13 @@ export function createService(options: ServiceOptions): RequestListener {
 }
 
 /** The checks that a request to a path that isn't public passes before its path is looked up. */
-function guard(publicPaths: ReadonlySet<string>, { identify, admit }: Authentication): RequestHandler {
+function guard(publicPaths: ReadonlySet<string>, authentication: RequestHandler): RequestHandler {
   const isGuarded: RequestHandler = (req, res, next) => {
     if (publicPaths.has(req.path)) return next('router')
     res.set('Cache-Control', 'no-store')
     next()
   }
-  return Router().use(isGuarded, identify, admit)
+  return Router().use(isGuarded, authentication)
 }
 
 /** When another process should be available, in seconds. */

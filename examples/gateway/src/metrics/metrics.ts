@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
 import type { Request, RequestHandler } from 'express'
 import { Counter, Histogram, Registry } from 'prom-client'
@@ -77,20 +77,12 @@ export function metricsRoutes(registry: Registry): Route[] {
 
 /** Serves `GET /metrics` to anyone who can reach its port. */
 export function metricsHandler(registry: Registry): RequestListener {
-  return (req, res) => {
-    answer(registry, req, res).catch(() => res.writeHead(500).end())
+  return ({ method, url }, res) => {
+    if (url !== '/metrics') return void res.writeHead(404).end()
+    if (method !== 'GET') return void res.writeHead(405, { Allow: 'GET' }).end()
+    registry.metrics().then(
+      (text) => res.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      () => res.writeHead(500).end(),
+    )
   }
-}
-
-async function answer(registry: Registry, { method, url }: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (url !== '/metrics') {
-    res.writeHead(404).end()
-    return
-  }
-  if (method !== 'GET') {
-    res.writeHead(405, { Allow: 'GET' }).end()
-    return
-  }
-  const text = await registry.metrics()
-  res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
 }

@@ -12,27 +12,27 @@ import { policy } from '../quota/policy.ts'
 import { requestFields } from './headers.ts'
 import { ErrorResponses, errorSchema, named, pascal, successesOf } from './responses.ts'
 
-export interface OpenApiOptions {
+/** What a service's document says besides its routes. */
+export interface About {
   readonly title: string
   /** The purpose of the service, as Markdown. */
   readonly description: string
-  readonly routes: readonly Route[]
   /** Credentials by name. Every route that isn't public accepts any of them. */
   readonly securitySchemes: NonNullable<NonNullable<ZodOpenApiObject['components']>['securitySchemes']>
   /** The body of errors. @default the gateway's */
   readonly errorBody?: z.ZodType | undefined
-  /** The service's URL. Called for each answer, because it may change until all services listen. */
-  serverUrl(): string
 }
 
 /**
  * Adds the free and public route `GET /openapi.json`, which describes all routes and itself.
  *
  * @throws {Error} when a tag has no description, or two schemas have one name
+ *
+ * @param serverUrl returns the service's URL. Called for each answer, because it may change until all services listen.
  */
-export function withOpenApi(options: OpenApiOptions): Route[] {
+export function withOpenApi(about: About, serverUrl: () => string, others: readonly Route[]): Route[] {
   const routes: Route[] = [
-    ...options.routes,
+    ...others,
     publicRoute('GET /openapi.json', {
       id: 'openApi',
       tag: 'Reference',
@@ -40,17 +40,18 @@ export function withOpenApi(options: OpenApiOptions): Route[] {
       description: 'OpenAPI 3.1, for reference pages and client generators.',
       answer: z.looseObject({ openapi: z.string() }),
       handle() {
-        const body = { ...document, servers: [{ url: options.serverUrl() }] }
+        const body = { ...document, servers: [{ url: serverUrl() }] }
         return { body, headers: { 'Cache-Control': 'no-cache' } }
       },
     }),
   ]
   // Now: it takes long enough to keep others waiting.
-  const document = documentOf({ ...options, routes })
+  const document = documentOf(about, routes)
   return routes
 }
 
-function documentOf({ title, description, routes, securitySchemes, errorBody = errorSchema }: OpenApiOptions) {
+function documentOf(about: About, routes: readonly Route[]) {
+  const { title, description, securitySchemes, errorBody = errorSchema } = about
   const errors = new ErrorResponses(errorBody)
   const paths: ZodOpenApiPathsObject = {}
   for (const each of routes) {
@@ -144,4 +145,26 @@ const TAGS: Readonly<Record<string, string>> = {
   Health: 'Whether the service is up. Free and public.',
   Reference: 'This document.',
   Administration: "For users with the administrator's role.",
+}
+
+const DESCRIPTION = `Stores players' scores, and meters every request against the quotas \`Personal\` and \`Site\`, in windows
+of 1 hour, 5 hours and 1 day.
+
+**Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
+other services do not work here.
+
+**Quota.** An operation costs tokens of its category, \`read\` or \`write\`; a request has one price for a list of any
+length. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says; do not poll. A request that fails
+costs nothing. \`GET /me/quota\` is free.
+
+**Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429),
+then the work. Unknown members of a body are ignored, unless its schema says otherwise.`
+
+/** Of the gateway. The other services have theirs in their rooms. */
+export const ABOUT_GATEWAY: About = {
+  title: 'Score gateway',
+  description: DESCRIPTION,
+  securitySchemes: {
+    bearer: { type: 'http', scheme: 'bearer', description: 'A JWT, or a gateway token: it begins with `gw_`.' },
+  },
 }

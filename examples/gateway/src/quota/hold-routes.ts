@@ -1,4 +1,4 @@
-import { type Hold, QuotaError } from '@scoregw/quota'
+import type { Hold } from '@scoregw/quota'
 import * as z from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -28,7 +28,7 @@ interface HoldDeps {
   readonly audit: AuditLog
 }
 
-export function holdRoutes(deps: HoldDeps): Route[] {
+export function holdRoutes({ quota, users, audit }: HoldDeps): Route[] {
   return [
     adminRoute(`GET ${PATH}`, {
       id: 'listHolds',
@@ -38,7 +38,8 @@ export function holdRoutes(deps: HoldDeps): Route[] {
       params: userParams,
       answer: z.object({ items: z.array(holdDocument) }),
       async handle({ params: { id } }) {
-        return { body: { items: (await openHolds(deps, id)).map(holdBody) } }
+        await users.require(id)
+        return { body: { items: (await quota.holds.list(id)).map(holdBody) } }
       },
     }),
     adminRoute(`DELETE ${PATH}/:ref`, {
@@ -49,40 +50,16 @@ export function holdRoutes(deps: HoldDeps): Route[] {
       params: userParams.extend({ ref: z.string().describe('As in the list.') }),
       answer: z.undefined(),
       async handle({ params: { id, ref }, user }) {
-        await release(deps, id, ref, user.id)
+        await users.require(id)
+        const before = (await quota.holds.list(id)).find((hold) => hold.ref === ref)
+        if (before === undefined) throw notOpen()
+        // Recorded first: an entry without a release does less harm than a release without an entry.
+        await audit.record(user.id, { action: 'hold.release', subject: id, before: holdBody(before), after: null })
+        if (!(await quota.holds.release(id, ref))) throw notOpen()
         return { status: 204 }
       },
     }),
   ]
-}
-
-/**
- * Returns the open holds of a user by expiry. Empty if the counters don't support holds.
- *
- * @throws {HttpError} `not_found` for an unknown user
- */
-async function openHolds({ quota, users }: HoldDeps, userId: string): Promise<readonly Hold<Tokens>[]> {
-  await users.require(userId)
-  try {
-    return await quota.holds.list(userId)
-  } catch (error) {
-    if (error instanceof QuotaError && error.code === 'holds_unsupported') return []
-    throw error
-  }
-}
-
-/**
- * Releases the tokens of a hold.
- *
- * @throws {HttpError} `not_found` for an unknown user, and for a hold that isn't open
- */
-async function release(deps: HoldDeps, userId: string, ref: string, by: string): Promise<void> {
-  const { quota, audit } = deps
-  const before = (await openHolds(deps, userId)).find((hold) => hold.ref === ref)
-  if (before === undefined) throw notOpen()
-  // Recorded first: an entry without a release does less harm than a release without an entry.
-  await audit.record(by, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
-  if (!(await quota.holds.release(userId, ref))) throw notOpen()
 }
 
 function holdBody(hold: Hold<Tokens>): z.output<typeof holdDocument> {

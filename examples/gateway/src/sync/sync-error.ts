@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { ErrorBody } from '../http/error-handler.ts'
 import { ERROR_CODES, type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
-import type { Route } from '../http/route.ts'
-import { withOpenApi } from '../openapi/document.ts'
+import type { About } from '../openapi/document.ts'
 
 /** A refusal of score sync, with what the bot needs to go on. */
 export class SyncError extends HttpError {
@@ -58,16 +57,12 @@ that \`qq\` has them at once; for others they are kept until an account is linke
 **Chunks.** A full snapshot comes in chunks under one \`snapshot_id\`, the last of them with \`snapshot_final\`. Send a chunk
 again, identical, after 500, 502 to 504 or no answer: it is stored once.`
 
-/** The routes of score sync and the document that describes them. */
-export function syncRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
-  return withOpenApi({
-    title: 'Score sync',
-    description: DESCRIPTION,
-    routes,
-    errorBody: syncErrorSchema,
-    securitySchemes: {
-      botToken: { type: 'apiKey', in: 'header', name: 'Bot-Token', description: 'A token that administrators issue.' },
-    },
-    serverUrl,
-  })
+/** What the document of score sync says. */
+export const ABOUT_SYNC: About = {
+  title: 'Score sync',
+  description: DESCRIPTION,
+  errorBody: syncErrorSchema,
+  securitySchemes: {
+    botToken: { type: 'apiKey', in: 'header', name: 'Bot-Token', description: 'A token that administrators issue.' },
+  },
 }

@@ -85,7 +85,7 @@ export function failureRateRoutes(options: FailureRateOptions): Route[] {
   return [...ofAdministrators, ofEverybody(perMinute(options, () => failureRate(MAX_DAYS, 30)))]
 }
 
-function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route {
+function ofEverybody(failureRate: () => Promise<FailureRate>): Route {
   return publicRoute('GET /usage/failure-rate', {
     id: 'publicFailureRate',
     tag: 'Quota',
@@ -114,28 +114,25 @@ function perMinute<T>({ clock }: FailureRateOptions, read: () => Promise<T>): ()
   }
 }
 
-type FailureRateOf = (days: number, bucketMinutes: number) => Promise<z.output<typeof answer>>
+type FailureRate = z.output<typeof answer>
 
-function failureRateOf({ outcomes, clock }: FailureRateOptions): FailureRateOf {
-  return async (days, bucketMinutes) => {
+function failureRateOf({ outcomes, clock }: FailureRateOptions) {
+  return async (days: number, bucketMinutes: number): Promise<FailureRate> => {
     const range = bucketRange(clock.now(), days, bucketMinutes)
     const minutes = await outcomes.read(range.fromMinute, range.toMinute)
-    const { ts, bucketUnix: _, ...summary } = summaryOf(range, minutes)
+    const { ts: since, bucketUnix: _, ...summary } = summaryOf(range, minutes)
     const until = new Date(range.toMinute * MINUTE_MS).toISOString()
-    return { scope: 'Site', days, bucketMinutes, since: ts, until, series: bucketsOf(range, minutes), summary }
+    return { scope: 'Site', days, bucketMinutes, since, until, series: bucketsOf(range, minutes), summary }
   }
 }
 
 /** Numbers of requests by outcome. */
 type Counts = Record<OutcomeColumn, number>
 
-function noCounts(): Counts {
-  return Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, 0])) as Counts
-}
-
-/** Adds to a sum, in place. */
-function addCounts(sum: Counts, more: Readonly<Counts>): void {
-  for (const column of OUTCOME_COLUMNS) sum[column] += more[column]
+/** The sums of some minutes. */
+function sumOf(minutes: readonly Readonly<Counts>[]): Counts {
+  const sums = OUTCOME_COLUMNS.map((column) => [column, minutes.reduce((sum, each) => sum + each[column], 0)])
+  return Object.fromEntries(sums) as Counts
 }
 
 /** The buckets of a chart. They are aligned to the epoch (UTC), and the last one is current. */
@@ -156,19 +153,14 @@ export function bucketRange(nowMs: number, days: number, bucketMinutes: number):
 /** Returns all buckets in order, including those without calls. */
 export function bucketsOf(range: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket[] {
   const { bucketMinutes, fromMinute, toMinute } = range
-  const sums = Array.from({ length: (toMinute - fromMinute) / bucketMinutes }, noCounts)
-  for (const each of minutes) {
-    const sum = sums[Math.floor((each.minute - fromMinute) / bucketMinutes)]
-    if (sum !== undefined) addCounts(sum, each)
-  }
-  return sums.map((sum, index) => bucketOf(fromMinute + index * bucketMinutes, sum))
+  const parts = Array.from({ length: (toMinute - fromMinute) / bucketMinutes }, (): MinuteOutcomes[] => [])
+  for (const each of minutes) parts[Math.floor((each.minute - fromMinute) / bucketMinutes)]?.push(each)
+  return parts.map((part, index) => bucketOf(fromMinute + index * bucketMinutes, sumOf(part)))
 }
 
 /** Returns the whole range as one bucket. */
 function summaryOf({ fromMinute }: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket {
-  const sum = noCounts()
-  for (const each of minutes) addCounts(sum, each)
-  return bucketOf(fromMinute, sum)
+  return bucketOf(fromMinute, sumOf(minutes))
 }
 
 function bucketOf(minute: number, { calls, codeZero, clientError, businessFail, ...rest }: Readonly<Counts>): Bucket {

@@ -47,12 +47,9 @@ export async function lateService(): Promise<LateService> {
     trustProxy: false,
     corsOrigins: () => [],
     publicBaseUrl: undefined,
-    authentication: {
-      identify: (req, _res, next) => {
-        contextOf(req).user = { id: 'u1', name: 'u1', role: 'player', disabled: false }
-        next()
-      },
-      admit: (_req, _res, next) => next(),
+    authentication: (req, _res, next) => {
+      contextOf(req).user = { id: 'u1', name: 'u1', role: 'player', disabled: false }
+      next()
     },
     metered: meteredRoutes({
       ...{ quota, supportForumUrl: 'https://forum.example.com', logger, inTransaction: false },
