@@ -28,7 +28,8 @@ export async function lateService(): Promise<LateService> {
   const asked = latch()
   const allowed = latch()
   const store = lateStore(memoryStore({}), asked.resolve, allowed.promise)
-  const quota = createQuota({ policy, store })
+  // The store is late on purpose: its deadline has room for a slow machine.
+  const quota = createQuota({ policy, store, deadlineMs: 60_000 })
   const logger = createLogger('silent')
   const details = Array.from({ length: 50 }, (_each, index) => ({ path: `list.${index}`, msg: 'not as expected' }))
   const app = createService({
