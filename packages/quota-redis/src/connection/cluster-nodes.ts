@@ -220,7 +220,7 @@ export class ClusterNodes {
     const nowMs = steadyMs()
     for (const [address, connection] of this.#connections) {
       if (this.#isNeeded(address)) this.#neededAtMs.set(address, nowMs)
-      else if (nowMs - this.#neededAtMs.get(address)! > KEEP_UNUSED_MS || !connection.usable) {
+      else if (nowMs - (this.#neededAtMs.get(address) ?? nowMs) > KEEP_UNUSED_MS || !connection.usable) {
         this.#connections.delete(address)
         connection.close()
       }

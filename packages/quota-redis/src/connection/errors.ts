@@ -19,7 +19,7 @@ export function isReply(error: unknown): error is Error {
 
 /** Whether a reply is of a kind, by its first word. */
 export function isReplyOf(error: unknown, ...kinds: readonly string[]): error is Error {
-  return isReply(error) && kinds.includes(error.message.split(' ', 1)[0]!)
+  return isReply(error) && kinds.some((kind) => error.message.split(' ', 1).includes(kind))
 }
 
 /** Whether only a new connection can help: to another primary, or with today's password. */

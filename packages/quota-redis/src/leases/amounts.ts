@@ -1,13 +1,27 @@
-/** One amount per unit of a schema. Further entries, such as slots in costs, are ignored. */
+/** One amount per unit of a schema. One that is absent is 0; further ones, such as slots in costs, are ignored. */
 export type UnitAmounts = readonly number[]
 
 export function plus(a: UnitAmounts, b: UnitAmounts): number[] {
-  return a.map((amount, unit) => amount + b[unit]!)
+  return a.map((amount, unit) => amount + (b[unit] ?? 0))
+}
+
+export function minus(a: UnitAmounts, b: UnitAmounts): number[] {
+  return a.map((amount, unit) => amount - (b[unit] ?? 0))
+}
+
+/** Adds to amounts in place. */
+export function addTo(amounts: number[], more: UnitAmounts): void {
+  for (let unit = 0; unit < amounts.length; unit++) amounts[unit] = (amounts[unit] ?? 0) + (more[unit] ?? 0)
+}
+
+/** Subtracts from amounts in place. */
+export function takeFrom(amounts: number[], costs: UnitAmounts): void {
+  for (let unit = 0; unit < amounts.length; unit++) amounts[unit] = (amounts[unit] ?? 0) - (costs[unit] ?? 0)
 }
 
 /** Whether the amounts cover the costs in every unit. */
 export function covers(amounts: UnitAmounts, costs: UnitAmounts): boolean {
-  for (let unit = 0; unit < amounts.length; unit++) if (amounts[unit]! < costs[unit]!) return false
+  for (let unit = 0; unit < amounts.length; unit++) if ((amounts[unit] ?? 0) < (costs[unit] ?? 0)) return false
   return true
 }
 

@@ -1,4 +1,4 @@
-import type { UnitAmounts } from './amounts.ts'
+import { addTo, type UnitAmounts } from './amounts.ts'
 import type { Moment } from './lease.ts'
 
 /** Demand is measured over about this time, in milliseconds. A lease is as large as this demand. */
@@ -22,9 +22,9 @@ export class Demand {
     const elapsed = steadyMs - this.#atMs
     if (elapsed >= 1) {
       const left = Math.exp(-elapsed / DEMAND_MS)
-      for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! *= left
+      for (const [unit, amount] of amounts.entries()) amounts[unit] = amount * left
       this.#atMs = steadyMs
     }
-    for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! += costs[unit]!
+    addTo(amounts, costs)
   }
 }

@@ -1,4 +1,4 @@
-import type { Layout } from '@scoregw/quota/internal'
+import { countIn, type Layout } from '@scoregw/quota/internal'
 import type { UnitAmounts } from './amounts.ts'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
@@ -34,11 +34,10 @@ export class Denials {
   /** Remembers a refusal. @returns what was left of each unit */
   note(seen: Seen, basis: LeaseLimits): UnitAmounts {
     const { layout, units } = this.#deps
-    const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
-    for (const [index, limit] of basis.limits.entries()) {
-      const unit = layout.units[index]!
-      if (unit < units) room[unit] = Math.min(room[unit]!, limit - seen.states[2 * index + 1]!)
-    }
+    const left = basis.limits.map((limit, at) => limit - countIn(seen.states, 2 * at))
+    const room = Array.from({ length: units }, (_, unit) =>
+      Math.min(...left.filter((_, at) => layout.cellAt(at).unit === unit)),
+    )
     this.#denial = { ...seen, basis, room, endsAt: Math.min(...seen.ends) }
     return room
   }
@@ -67,7 +66,7 @@ export class Denials {
       this.#denial = undefined
       return undefined
     }
-    const isRefused = denial.room.some((room, unit) => request.costs[unit]! > 0 && request.costs[unit]! > room)
+    const isRefused = denial.room.some((room, unit) => (request.costs[unit] ?? 0) > Math.max(0, room))
     return isRefused ? { outcome: 'refused', now: sharedNow, states: denial.states } : undefined
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import type { UnitAmounts } from './amounts.ts'
+import { addTo, minus, takeFrom, type UnitAmounts } from './amounts.ts'
 import { areSameLimits, type LeaseLimits } from './shared-answer.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
@@ -54,6 +54,21 @@ export class Lease {
     this.grant = grant
     this.amounts = [...grant.amounts]
     this.#usableMs = Math.min(grant.endsAt - grant.now, MAX_LEASE_MS) - MARGIN_MS
+  }
+
+  spend(costs: UnitAmounts): void {
+    takeFrom(this.amounts, costs)
+  }
+
+  /** Spends as much of the costs as is left. @returns the rest */
+  spendUpTo(costs: UnitAmounts): UnitAmounts {
+    const spent = this.amounts.map((amount, unit) => Math.min(amount, costs[unit] ?? 0))
+    takeFrom(this.amounts, spent)
+    return minus(costs, spent)
+  }
+
+  putBack(amounts: UnitAmounts): void {
+    addTo(this.amounts, amounts)
   }
 
   isLive(now: Moment): boolean {

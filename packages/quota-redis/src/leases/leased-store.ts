@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
-import { keyName, layoutOf } from '@scoregw/quota/internal'
+import { keyName, layoutOf, nth } from '@scoregw/quota/internal'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -46,10 +46,11 @@ const REMEDY = 'use redisStore(), which has it on a cluster too, in one slot'
 
 /** A lease is of whole rows. @throws {QuotaError} `store_unsupported` */
 function refusePartOfShared(schema: StoreSchema): void {
-  const { counted, rows } = layoutOf(schema)
+  const layout = layoutOf(schema)
   for (const [layer, { name, shared }] of schema.layers.entries()) {
     if (!shared) continue
-    const isWhole = counted.every((byLayer) => [0, rows[layer]!.size].includes(byLayer[layer]!.length))
+    const { size } = layout.rowAt(layer)
+    const isWhole = schema.sets.every((_, set) => [0, size].includes(layout.countedIn(set, layer).length))
     if (isWhole) continue
     const message = `a request counts in some limits of the shared layer "${name}" and not in others: ${REMEDY}`
     throw new QuotaError('store_unsupported', message)
@@ -105,7 +106,7 @@ class Store implements LeasedRedisStore {
     const counters = new LeasedCounters({
       schema,
       shared: this.#countersAt(prefix, schema),
-      ownOf: (group) => this.#countersAt(this.#groups[group]!, schema),
+      ownOf: (group) => this.#countersAt(nth(this.#groups, group), schema),
       pools: this.#pools,
       deadlineMs,
       counts: this.#counts,
@@ -118,7 +119,7 @@ class Store implements LeasedRedisStore {
   async ready(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.ready()))
     const prefixes = [this.#options.prefix, ...this.#groups]
-    await Promise.all(prefixes.map((prefix, index) => tryRights(prefix, scriptRunner(this.#servers[index]!))))
+    await Promise.all(prefixes.map((prefix, index) => tryRights(prefix, scriptRunner(nth(this.#servers, index)))))
   }
 
   leases(): LeaseReport {

@@ -1,4 +1,4 @@
-import { type Layout, usedLayers } from '@scoregw/quota/internal'
+import { type Layout, nth, usedLayers } from '@scoregw/quota/internal'
 import type { Quotas, ReadReply, StoreSchema, SubjectKeys, TakeRequest, WindowStates } from '@scoregw/quota/store'
 import type { Counters } from '../counters/counters.ts'
 import { total, type UnitAmounts } from './amounts.ts'
@@ -49,7 +49,7 @@ export class Places {
 
   /** The counters of a subject's own rows. */
   own(subject: SubjectKeys): Counters {
-    return this.#own[groupOf(this.schema.layers, subject)]!
+    return nth(this.#own, groupOf(this.schema.layers, subject))
   }
 
   pool(layers: readonly number[]): SharedPool {

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { Layout } from '@scoregw/quota/internal'
+import { Layout, nth } from '@scoregw/quota/internal'
 import type { Connection } from '../connection/connection.ts'
 import type { Counters } from '../counters/counters.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -47,7 +47,7 @@ export class Pools {
     const pool = new SharedPool({
       calls: this.#callsOf(shared),
       layers,
-      layout: new Layout({ layers: layers.map((layer) => keys.schema.layers[layer]!), sets: [] }),
+      layout: new Layout({ layers: layers.map((layer) => nth(keys.schema.layers, layer)), sets: [] }),
       units: keys.schema.units.length,
       newLeaseId: () => `${process}:${this.#leaseCount++}`,
       moment: () => momentBy(testClock),
@@ -73,5 +73,5 @@ export class Pools {
 }
 
 function nameOf({ keys: { schema, layout } }: Counters, layers: readonly number[]): string {
-  return JSON.stringify(layers.map((layer) => [schema.layers[layer]!.name, layout.rows[layer]!.list]))
+  return JSON.stringify(layers.map((layer) => [nth(schema.layers, layer).name, layout.rowAt(layer).list]))
 }

@@ -32,7 +32,7 @@ export class ReplicaCount {
   }
 
   async #read(server: Connection): Promise<void> {
-    const id = textOf(await server.send('CLUSTER', 'MYID'))!
+    const id = textOf(await server.send('CLUSTER', 'MYID')) ?? ''
     const lines = (await server.send('CLUSTER', 'REPLICAS', id)) as readonly Reply[]
     const flagsOf = (line: Reply): readonly string[] => (textOf(line)?.split(' ')[2] ?? '').split(',')
     this.#count = lines.filter((line) => !flagsOf(line).includes('fail')).length

@@ -2,76 +2,52 @@ import { add, type Instant, type Layout, periodAt, reanchor, view } from '@score
 import type { UnitAmounts } from './amounts.ts'
 import type { SharedRequest } from './shared-answer.ts'
 
+/** How shared rows are seen and charged. */
+export interface SharedTerms extends Pick<SharedRequest, 'periods' | 'rates'> {
+  readonly layout: Layout
+  /** It is at {@link now}, and must not move while the rows are used. */
+  readonly instant: Instant
+  readonly now: number
+}
+
 /** The shared rows as a grant found them, to replay the grant on. */
 export class SharedCells {
   readonly #cells: Float64Array
-  readonly #layout: Layout
-  readonly #now: number
-  readonly #periods: readonly number[] | undefined
-  readonly #rates: readonly number[] | undefined
-  readonly #instant: Instant
+  readonly #terms: SharedTerms
 
-  /**
-   * Rows as seen at an instant; `undefined` if it is outside the periods.
-   *
-   * @param terms the limits that they are charged under
-   * @param instant is moved to that time, and must not move while the rows are used
-   */
-  static at(
-    cells: Float64Array,
-    layout: Layout,
-    now: number,
-    terms: Pick<SharedRequest, 'periods' | 'rates'>,
-    instant: Instant,
-  ): SharedCells | undefined {
-    if (!instant.moveTo(now, terms.periods)) return undefined
-    return new SharedCells(cells, layout, now, terms, instant)
-  }
-
-  private constructor(
-    cells: Float64Array,
-    layout: Layout,
-    now: number,
-    { periods, rates }: Pick<SharedRequest, 'periods' | 'rates'>,
-    instant: Instant,
-  ) {
+  constructor(cells: Float64Array, terms: SharedTerms) {
+    const { instant, now } = terms
     this.#cells = cells
-    this.#layout = layout
-    this.#now = now
-    this.#periods = periods
-    this.#rates = rates
-    this.#instant = instant
-    this.#each((i, at) => reanchor(cells, i, instant.after[at]!, now))
+    this.#terms = terms
+    this.#each((i, at) => reanchor(cells, i, instant.afterAt(at), now))
   }
 
   /** `[startedAt, used]` of every cell, without the `idle` amounts. */
   states(idle?: UnitAmounts): number[] {
     const states = new Array<number>(this.#cells.length).fill(0.5)
-    this.#each((i, at) => view(this.#cells, i, this.#instant.after[at]!, this.#now, states, i))
-    return idle === undefined ? states : without(this.#layout, states, idle)
+    const { instant, now, layout } = this.#terms
+    this.#each((i, at) => view(this.#cells, i, instant.afterAt(at), now, states, i))
+    return idle === undefined ? states : without(layout, states, idle)
   }
 
   charge(costs: UnitAmounts): void {
-    const { units } = this.#layout
+    const { layout, instant, rates } = this.#terms
     this.#each((i, at) => {
-      const cost = costs[units[at]!]!
+      const cost = costs[layout.cellAt(at).unit] ?? 0
       if (cost === 0) return
-      this.#instant.roll(this.#cells, i, at, this.#rates)
+      instant.roll(this.#cells, i, at, rates)
       add(this.#cells, i, cost)
     })
   }
 
   /** When each cell ends, epoch milliseconds; `Infinity` if it is not open. */
   ends(): number[] {
-    const { cells, calendars } = this.#layout
-    const ends = startsOf(this.states()).map((start, at) =>
-      start >= 0 ? start + cells[at]!.lengthMs : Number.POSITIVE_INFINITY,
-    )
-    for (const at of calendars) {
-      const period = periodAt(this.#now, this.#periods, this.#layout.periodsAt(at))
-      if (ends[at]! < Number.POSITIVE_INFINITY) ends[at] = period!.end
-    }
-    return ends
+    const { layout, now, periods } = this.#terms
+    return startsOf(this.states()).map((start, at) => {
+      if (start < 0) return Number.POSITIVE_INFINITY
+      const { kind, lengthMs } = layout.cellAt(at)
+      return kind === 'calendar' ? (periodAt(now, periods, layout.periodsAt(at))?.end ?? start) : start + lengthMs
+    })
   }
 
   /** When the first open window ends, epoch milliseconds; `Infinity` if none is open. */
@@ -86,10 +62,10 @@ export class SharedCells {
 }
 
 /** States with the given amounts subtracted in each window. */
-export function without({ units }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
+export function without(layout: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
   return states.map((value, index) => {
-    const isStart = index % 2 === 0
-    return isStart ? value : Math.max(0, value - amounts[units[(index - 1) / 2]!]!)
+    if (index % 2 === 0) return value
+    return Math.max(0, value - (amounts[layout.cellAt((index - 1) / 2).unit] ?? 0))
   })
 }
 

@@ -1,7 +1,7 @@
-import { Instant, type Layout } from '@scoregw/quota/internal'
+import { countIn, Instant, type Layout, startIn } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
-import { covers, isNothing, plus, total, type UnitAmounts } from './amounts.ts'
+import { addTo, covers, isNothing, minus, plus, total, type UnitAmounts } from './amounts.ts'
 import { Demand } from './demand.ts'
 import { Denials } from './denials.ts'
 import { areUsable, Lease, type LeaseGrant, type Moment } from './lease.ts'
@@ -49,6 +49,12 @@ export interface SharedPoolDeps {
   readonly counts: LeaseCounts
   /** Refunds windows with these starts, once. It does not change a lease's record. */
   readonly refund: (starts: readonly number[], amounts: UnitAmounts) => Promise<void>
+}
+
+/** A request that waited, and its answer. */
+interface Answered {
+  readonly waiter: Waiter
+  readonly answer: SharedAnswer
 }
 
 /** The rows of some shared layers in one process: its leases, and the requests that wait for the shared layers. */
@@ -108,7 +114,7 @@ export class SharedPool {
     const now = this.#deps.moment()
     const lease = this.#leases.find(({ grant }) => isSame(grant.starts, starts))
     if (lease?.isLive(now)) {
-      for (let unit = 0; unit < lease.amounts.length; unit++) lease.amounts[unit]! += amounts[unit]!
+      lease.putBack(amounts)
       return
     }
     if (this.#seen !== undefined && isSame(startsOf(this.#seen.states), starts)) {
@@ -159,22 +165,16 @@ export class SharedPool {
   /** Spends one lease, or several of the same windows together. All of them are live. @returns one that was spent */
   #spend(costs: UnitAmounts): Lease | undefined {
     for (const lease of this.#leases) {
-      const { amounts } = lease
-      if (!covers(amounts, costs)) continue
-      for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! -= costs[unit]!
+      if (!covers(lease.amounts, costs)) continue
+      lease.spend(costs)
       return lease
     }
     // The rest of each would stay unspent until it ends, and other processes near the limit would miss it.
     const newest = this.#leases.at(-1)
     if (newest === undefined || !covers(this.idleIn(newest.grant.starts), costs)) return undefined
-    const left = newest.amounts.map((_, unit) => costs[unit]!)
+    let left = costs
     for (const lease of this.#leases) {
-      if (!isSame(lease.grant.starts, newest.grant.starts)) continue
-      for (const [unit, amount] of lease.amounts.entries()) {
-        const spent = Math.min(left[unit]!, amount)
-        lease.amounts[unit] = amount - spent
-        left[unit]! -= spent
-      }
+      if (isSame(lease.grant.starts, newest.grant.starts)) left = lease.spendUpTo(left)
     }
     this.#leases = this.#leases.filter((lease) => !isNothing(lease.amounts) || lease === newest)
     return newest
@@ -206,12 +206,12 @@ export class SharedPool {
   }
 
   #statesIn(starts: readonly number[]): number[] {
-    const { units } = this.#deps.layout
+    const { layout } = this.#deps
     const [idle, seen] = [this.idleIn(starts), this.#seen?.states]
     const states = new Array<number>(2 * starts.length).fill(0.5)
-    for (let i = 0; i < starts.length; i++) {
-      states[2 * i] = starts[i]!
-      states[2 * i + 1] = Math.max(0, (seen?.[2 * i + 1] ?? 0) - (idle[units[i]!] ?? 0))
+    for (const [at, start] of starts.entries()) {
+      states[2 * at] = start
+      states[2 * at + 1] = Math.max(0, (seen?.[2 * at + 1] ?? 0) - (idle[layout.cellAt(at).unit] ?? 0))
     }
     return states
   }
@@ -219,9 +219,7 @@ export class SharedPool {
   /** The unspent amounts of leases, per unit. */
   #idle(counts: (lease: Lease) => boolean = () => true): UnitAmounts {
     const idle = new Array<number>(this.#deps.units).fill(0)
-    for (const lease of this.#leases) {
-      if (counts(lease)) for (let unit = 0; unit < idle.length; unit++) idle[unit]! += lease.amounts[unit]!
-    }
+    for (const lease of this.#leases) if (counts(lease)) addTo(idle, lease.amounts)
     return idle
   }
 
@@ -241,7 +239,8 @@ export class SharedPool {
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const waiters = this.#nextRun()
-      if (waiters.length > 0) await this.#grant(waiters, waiters[0]!.request)
+      const [first] = waiters
+      if (first !== undefined) await this.#grant(waiters, first.request)
     }
     this.#serving = undefined
   }
@@ -250,8 +249,9 @@ export class SharedPool {
   #nextRun(): Waiter[] {
     const run: Waiter[] = []
     const now = this.#deps.moment()
-    while (run.length < MOST_ASKS && this.#waiting.length > 0) {
-      const waiter = this.#waiting[0]!
+    while (run.length < MOST_ASKS) {
+      const [waiter] = this.#waiting
+      if (waiter === undefined) break
       const { request } = waiter
       const first = run[0]?.request
       const isAlike = first === undefined || (first.mayOpen === request.mayOpen && areSameLimits(first, request))
@@ -275,7 +275,7 @@ export class SharedPool {
     const requested = costs.reduce<UnitAmounts>(plus, idle)
     // A bucket has no end that could end a lease.
     const ahead = rates === undefined ? this.#demand.amounts : idle
-    const wanted = ahead.map((amount, unit) => Math.max(0, Math.floor(amount) - requested[unit]!))
+    const wanted = minus(ahead.map(Math.floor), requested).map((amount) => Math.max(0, amount))
     const leaseId = newLeaseId()
     counts.grants++
     try {
@@ -291,16 +291,23 @@ export class SharedPool {
   /** Handles a grant that arrived after its callers' deadline: it is returned completely. */
   #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: LeaseLimits & Pick<LeaseGrant, 'id'>): void {
     if (isNothing(amounts)) return
-    // The grant was made within the periods.
-    const rows = SharedCells.at(cells, this.#deps.layout, now, of, this.#instant)!
+    const rows = this.#rowsAt(cells, now, of)
+    if (rows === undefined) throw new RangeError('a grant was made outside of its periods')
     rows.charge(amounts)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, amounts, sentAt, now, endsAt: rows.endsAt(), starts }))
   }
 
+  /** Rows as seen at an instant; `undefined` if it is outside the periods. */
+  #rowsAt(cells: Float64Array, now: number, { periods, rates }: LeaseLimits): SharedCells | undefined {
+    const [instant, { layout }] = [this.#instant, this.#deps]
+    if (!instant.moveTo(now, periods)) return undefined
+    return new SharedCells(cells, { layout, instant, now, periods, rates })
+  }
+
   #granted(waiters: readonly Waiter[], reply: GrantReply, of: LeaseLimits & Pick<LeaseGrant, 'id'>): void {
     const { now, statuses, amounts, sentAt, cells } = reply
-    const rows = SharedCells.at(cells, this.#deps.layout, now, of, this.#instant)
+    const rows = this.#rowsAt(cells, now, of)
     if (rows === undefined || statuses.startsWith('s')) {
       const settingsRevision = statuses.startsWith('s') ? reply.settingsRevision : undefined
       for (const waiter of waiters) waiter.resolve({ outcome: 'stale', now, states: [], settingsRevision })
@@ -308,31 +315,29 @@ export class SharedPool {
     }
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
-    const answers = waiters.map((waiter, index): SharedAnswer => {
+    const answered = waiters.map((waiter, index): Answered => {
       const outcome = OUTCOMES[statuses[index] ?? 'r'] ?? 'refused'
       if (outcome === 'charged') rows.charge(waiter.request.costs)
       // A refusal shows the amounts that caused it, unspent leases of this process included.
-      return { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) }
+      return { waiter, answer: { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) } }
     })
-    const charged = waiters
-      .filter((_, index) => answers[index]!.outcome === 'charged')
-      .map(({ request }) => request.costs)
-    const leased = charged.reduce<number[]>((left, costs) => left.map((amount, u) => amount - costs[u]!), [...amounts])
+    const charged = answered.filter(({ answer }) => answer.outcome === 'charged')
+    const leased = charged.reduce<UnitAmounts>((left, { waiter }) => minus(left, waiter.request.costs), amounts)
     rows.charge(leased)
     const after = rows.states()
     const starts = startsOf(after)
     const ends = rows.ends()
     const grant = { ...of, amounts, sentAt, now, endsAt: Math.min(...ends), starts }
     if (!reply.isReplicated && !isNothing(amounts)) {
-      this.#notReplicated(waiters, answers, new Lease(grant))
+      this.#notReplicated(answered, new Lease(grant))
       return
     }
     if (this.#isLost(reply)) this.#deps.counts.counterLosses++
     this.#seen = { now, at: this.#deps.moment(), states: after, ends }
     this.#isLeasing = !isNothing(leased)
     if (this.#isLeasing) this.#keep(new Lease({ ...grant, amounts: leased }))
-    this.#note(of, reply)
-    this.#answer(waiters, answers)
+    this.#note(of, reply, this.#seen)
+    this.#answer(answered)
   }
 
   /**
@@ -341,15 +346,14 @@ export class SharedPool {
    */
   #isLost({ cells, now }: GrantReply): boolean {
     const { states, ends } = this.#seen ?? NOTHING
-    return ends.some((end, i) => states[2 * i]! >= 0 && now < end && cells[2 * i]! < 0)
+    return ends.some((end, at) => startIn(states, 2 * at) >= 0 && now < end && startIn(cells, 2 * at) < 0)
   }
 
   /** Handles a grant that some replica lacks. That replica could take over without it, so the grant isn't used. */
-  #notReplicated(waiters: readonly Waiter[], answers: readonly SharedAnswer[], lease: Lease): void {
+  #notReplicated(answered: readonly Answered[], lease: Lease): void {
     this.#return(lease)
     const error = storeError('a replica of the shared layers has not received the grant, so the grant is not used')
-    for (const [index, waiter] of waiters.entries()) {
-      const answer = answers[index]!
+    for (const { waiter, answer } of answered) {
       if (answer.outcome === 'charged') waiter.reject(error)
       else waiter.resolve(answer)
     }
@@ -360,11 +364,10 @@ export class SharedPool {
     setTimeout(() => this.#retire(this.#deps.moment()), Math.max(0, lease.usableMs) + 1).unref()
   }
 
-  #answer(waiters: readonly Waiter[], answers: readonly SharedAnswer[]): void {
+  #answer(answered: readonly Answered[]): void {
     const again: Waiter[] = []
     const hasIdle = this.#leases.some(({ amounts }) => !isNothing(amounts))
-    for (const [index, waiter] of waiters.entries()) {
-      const answer = answers[index]!
+    for (const { waiter, answer } of answered) {
       if (answer.outcome !== 'refused' || waiter.isAgain || !hasIdle) waiter.resolve(answer)
       else again.push(waiter)
     }
@@ -380,16 +383,15 @@ export class SharedPool {
   }
 
   /** Remembers a refusal, or this process's charges since the last one. */
-  #note(grant: LeaseLimits, { statuses, leasedByOthers }: GrantReply): void {
+  #note(grant: LeaseLimits, { statuses, leasedByOthers }: GrantReply, seen: Seen): void {
     const { counts } = this.#deps
-    const seen = this.#seen!
     // A bucket refills with time, which would end a refusal.
     if (grant.rates !== undefined) {
       this.#denials.forget()
       return
     }
-    for (const [index, limit] of grant.limits.entries()) {
-      counts.overshootTokens = Math.max(counts.overshootTokens, seen.states[2 * index + 1]! - limit)
+    for (const [at, limit] of grant.limits.entries()) {
+      counts.overshootTokens = Math.max(counts.overshootTokens, countIn(seen.states, 2 * at) - limit)
     }
     if (!statuses.includes('r')) {
       this.#denials.follow(seen, grant)

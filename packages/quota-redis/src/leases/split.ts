@@ -1,4 +1,4 @@
-import { type Layout, PERIOD_NUMBERS } from '@scoregw/quota/internal'
+import { countIn, type Layout, nth, PERIOD_NUMBERS, startIn } from '@scoregw/quota/internal'
 import type { Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
 
 /** The layers of a request: those with keys per subject ("own") and those that all subjects share. */
@@ -11,13 +11,17 @@ export interface SplitLayers {
 
 /** @param layers that a request uses */
 export function splitLayers({ layers: all }: StoreSchema, layout: Layout, layers: readonly number[]): SplitLayers {
-  const shared = layers.filter((layer) => all[layer]!.shared)
-  return { own: layers.filter((layer) => !all[layer]!.shared), shared, sharedAt: positionsOf(layout, shared) }
+  const isShared = (layer: number): boolean => nth(all, layer).shared
+  const shared = layers.filter(isShared)
+  return { own: layers.filter((layer) => !isShared(layer)), shared, sharedAt: positionsOf(layout, shared) }
 }
 
 /** The positions of the limits of some layers. */
-export function positionsOf({ rows }: Layout, layers: readonly number[]): number[] {
-  return layers.flatMap((layer) => rows[layer]!.cells.map((_, cell) => rows[layer]!.first + cell))
+export function positionsOf(layout: Layout, layers: readonly number[]): number[] {
+  return layers.flatMap((layer) => {
+    const { cells, first } = layout.rowAt(layer)
+    return cells.map((_, cell) => first + cell)
+  })
 }
 
 /** Quotas split into own and shared ones, once for all requests under them. */
@@ -42,7 +46,7 @@ export function splitQuotas(
   const split = splitLayers(schema, layout, layers)
   const { sharedAt } = split
   const ownQuotas = { ...quotas, layers: split.own }
-  const rates = quotas.rates && sharedAt.map((at) => quotas.rates![at]!)
+  const rates = sharedAt.map((at) => quotas.rates?.[at] ?? 0)
   const known = new WeakMap<readonly number[], readonly number[]>()
   const periodsOf = (periods: readonly number[] | undefined): readonly number[] | undefined => {
     if (periods === undefined) return undefined
@@ -53,8 +57,8 @@ export function splitQuotas(
   return {
     ...split,
     ownQuotas,
-    sharedLimits: sharedAt.map((at) => quotas.limits[at]!),
-    sharedRates: rates?.some((rate) => rate > 0) ? rates : undefined,
+    sharedLimits: sharedAt.map((at) => nth(quotas.limits, at)),
+    sharedRates: rates.some((rate) => rate > 0) ? rates : undefined,
     nothing: { ...ownQuotas, limits: quotas.limits.map(() => 0) },
     periodsOf,
   }
@@ -72,7 +76,7 @@ function periodsAt(layout: Layout, periods: readonly number[], at: number): read
 /** Numbers of some limits as numbers of all. */
 export function spread({ size }: Layout, positions: readonly number[], values: readonly number[]): number[] {
   const all = new Array<number>(size).fill(0)
-  for (const [index, at] of positions.entries()) all[at] = values[index]!
+  for (const [index, at] of positions.entries()) all[at] = nth(values, index)
   return all
 }
 
@@ -85,22 +89,22 @@ export function spreadPeriods(
   if (periods === undefined) return undefined
   const all = new Array<number>(PERIOD_NUMBERS * layout.calendars.length).fill(0)
   for (const [index, at] of calendarsOf(layout, positions).entries()) {
-    for (let i = 0; i < PERIOD_NUMBERS; i++) all[layout.periodsAt(at) + i] = periods[PERIOD_NUMBERS * index + i]!
+    for (let i = 0; i < PERIOD_NUMBERS; i++) all[layout.periodsAt(at) + i] = nth(periods, PERIOD_NUMBERS * index + i)
   }
   return all
 }
 
 /** The states of some limits, among those of all. */
 export function pairsAt(states: WindowStates, positions: readonly number[]): number[] {
-  return positions.flatMap((at) => [states[2 * at]!, states[2 * at + 1]!])
+  return positions.flatMap((at) => [startIn(states, 2 * at), countIn(states, 2 * at)])
 }
 
 /** States of own layers, with those of shared layers added. */
 export function joined(own: WindowStates, { sharedAt }: Pick<SplitLayers, 'sharedAt'>, shared: WindowStates): number[] {
   const states = own.slice()
   for (const [index, at] of sharedAt.entries()) {
-    states[2 * at] = shared[2 * index]!
-    states[2 * at + 1] = shared[2 * index + 1]!
+    states[2 * at] = startIn(shared, 2 * index)
+    states[2 * at + 1] = countIn(shared, 2 * index)
   }
   return states
 }

@@ -92,8 +92,10 @@ class Store implements RedisOutcomes {
     return Promise.all(
       buckets.map(async (bucket) => {
         const reply = await carryOut(this.#connection, (connection) => connection.send('HGETALL', this.#start + bucket))
-        const words = (reply as readonly Reply[]).map((word) => textOf(word)!)
-        return Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1]!]] : [])))
+        const words = (reply as readonly Reply[]).map((word) => textOf(word) ?? '')
+        return Object.fromEntries(
+          words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])),
+        )
       }),
     )
   }

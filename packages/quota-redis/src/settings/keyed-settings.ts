@@ -6,7 +6,7 @@ import {
   type StoreWriteOptions,
   type WriteReply,
 } from '@scoregw/quota/store'
-import { type Reply, textOf } from '../connection/connection.ts'
+import type { Reply } from '../connection/connection.ts'
 import publish from '../lua/publish.lua'
 import revision from '../lua/revision.lua'
 import { type Script, scriptOf } from '../lua/script.ts'
@@ -70,6 +70,6 @@ export abstract class KeyedSettings implements AsyncSettingsStore {
     const reply = await this.writeKeys([key, this.keys.changes], words)
     const [written, version, stored, unpublished] = reply as readonly [number, number, Buffer, Buffer?]
     if (unpublished) this.unpublished(unpublished.toString())
-    return { written: written === 1, version, revision: textOf(stored)! }
+    return { written: written === 1, version, revision: stored.toString() }
   }
 }

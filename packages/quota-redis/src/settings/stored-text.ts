@@ -9,12 +9,10 @@ import { REVISION_BYTES } from '../lua/script.ts'
  */
 export function storedDocument(bytes: Buffer | null): StoredDocument | undefined {
   const text = bytes?.toString() ?? ''
-  if (text === '' || /^\d+$/.test(text)) return undefined
+  if (bytes === null || text === '' || /^\d+$/.test(text)) return undefined
   const [, revision, version, json] = /^(\S{22}) (\d+) (.*)$/s.exec(text) ?? []
-  if (revision === undefined) {
-    return { document: text, version: 0, revision: revisionOf(bytes!) }
-  }
-  return { document: parsed(json!), version: Number(version), revision }
+  if (revision === undefined || json === undefined) return { document: text, version: 0, revision: revisionOf(bytes) }
+  return { document: parsed(json), version: Number(version), revision }
 }
 
 /** The first bytes of a key as `lua/revision.lua` returns them: hexadecimal if they aren't a revision. */
