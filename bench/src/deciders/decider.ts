@@ -3,11 +3,14 @@ import { progress } from '../progress.ts'
 import type { Rate } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 
+/** Resolves to whether a user may continue. */
+export type Admit = (user: string) => Promise<boolean>
+
 /** Decides by a server or a file whether a user may continue. */
 export interface Decider {
   readonly name: string
   /** Resolves to whether the answer was the expected one. Any other answer ends the suite. */
-  admit(user: string): Promise<boolean>
+  readonly admit: Admit
   stop(): void | Promise<void>
 }
 

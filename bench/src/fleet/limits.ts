@@ -1,5 +1,7 @@
-import { createQuota } from '@scoregw/quota'
+import { createQuota, type Quota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
+import type { Admit } from '../deciders/decider.ts'
+import type { Limiter } from './backend.ts'
 
 // Contestants that every server has.
 export const FLEXIBLE = 'rate-limiter-flexible: one limit'
@@ -9,33 +11,49 @@ export const OURS_SIX = 'quota: six limits'
 
 /** A limit that nobody reaches. */
 export const MANY = 1_000_000_000
-export const HOUR_SECONDS = 3_600
-/** The windows of six limits, in hours: each user's and everybody's. */
-export const HOURS = [1, 5, 24] as const
 
-/** Decides whether a user may continue. */
-export type Admit = (user: string) => Promise<boolean>
+/** An engine without operations. */
+export type OurQuota = Quota<'request'>
 
-/** An engine that admits, and what ends it. */
-export interface OurQuota {
-  readonly admit: Admit
-  close(): Promise<void>
+/** Any caller's request. */
+export function requestOf(subject: string) {
+  return { subject, operation: 'request' } as const
 }
 
-export function oneLimit(store: QuotaStore): OurQuota {
-  const quota = createQuota({ limits: { perHour: { by: 'user', limit: MANY, per: '1h' } }, store })
-  return { admit: async (subject) => (await quota.consume({ subject })).allowed, close: () => quota.close() }
+/** @param limit of each user, per hour */
+export function oneLimit(store: QuotaStore, limit = MANY): OurQuota {
+  return createQuota({ limits: { hour: { by: 'user', limit, per: '1h' } }, store })
 }
 
-export function sixLimits(store: QuotaStore): OurQuota {
+/** Three limits of each user, and three of all. */
+export function sixLimits(store: QuotaStore, limit = MANY): OurQuota {
   const limits = {
-    hour: { by: 'user', limit: MANY, per: '1h' },
+    hour: { by: 'user', limit, per: '1h' },
     fiveHours: { by: 'user', limit: MANY, per: '5h' },
     day: { by: 'user', limit: MANY, per: '1d' },
     hourOfAll: { shared: 'all', limit: MANY, per: '1h' },
     fiveHoursOfAll: { shared: 'all', limit: MANY, per: '5h' },
     dayOfAll: { shared: 'all', limit: MANY, per: '1d' },
   } as const
-  const quota = createQuota({ limits, store })
-  return { admit: async (subject) => (await quota.consume({ subject })).allowed, close: () => quota.close() }
+  return createQuota({ limits, store })
+}
+
+/** A limiter of ours. @param end closes the store's connections */
+export function ourLimiter(quota: OurQuota, end: () => unknown): Limiter {
+  const admit = async (subject: string) => (await quota.consume(requestOf(subject))).allowed
+  return limiterOf(admit, async () => {
+    await quota.close()
+    await end()
+  })
+}
+
+export function limiterOf(admit: Admit | Promise<Admit>, close: () => unknown): Limiter {
+  return {
+    async decide(user) {
+      if (!(await (await admit)(user))) throw new Error('an unexpected refusal')
+    },
+    async close() {
+      await close()
+    },
+  }
 }

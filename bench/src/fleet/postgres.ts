@@ -2,21 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type PostgresOptions, type PostgresServer, startPostgres } from '@scoregw/postgres-server'
 import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import pg from 'pg'
-import { RateLimiterPostgres, RateLimiterUnion } from 'rate-limiter-flexible'
+import { RateLimiterPostgres } from 'rate-limiter-flexible'
+import type { Admit } from '../deciders/decider.ts'
+import { flexibleOne, flexibleSix, type LimiterOptions, whenReady } from '../deciders/flexible.ts'
 import type { Backend, Limiter } from './backend.ts'
-import {
-  type Admit,
-  FLEXIBLE,
-  FLEXIBLE_SIX,
-  HOUR_SECONDS,
-  HOURS,
-  MANY,
-  OURS,
-  OURS_SIX,
-  type OurQuota,
-  oneLimit,
-  sixLimits,
-} from './limits.ts'
+import { FLEXIBLE, FLEXIBLE_SIX, limiterOf, OURS, OURS_SIX, oneLimit, ourLimiter, sixLimits } from './limits.ts'
 
 export const FLOOR = 'an upsert of one counter'
 const UPSERT = `insert into floor values ($1, 1)
@@ -39,20 +29,9 @@ export const postgres: Backend = {
       return (await pool.query({ name: 'floor', text: UPSERT, values: [user] })).rowCount === 1
     }),
     [OURS]: ours('one'),
-    [FLEXIBLE]: on((pool) => {
-      const limiter = flexible(pool, 'one', 1)
-      return async (user) => (await limiter.consume(user)).remainingPoints > 0
-    }),
+    [FLEXIBLE]: on((pool) => flexibleOne((options) => new RateLimiterPostgres(flexibleOptions(pool, options)), 1)),
     [OURS_SIX]: ours('six'),
-    [FLEXIBLE_SIX]: on((pool) => {
-      const [own, all] = ['own', 'all'].map(
-        (layer) => new RateLimiterUnion(...HOURS.map((hours) => flexible(pool, `${layer}${hours}`, hours))),
-      ) as [RateLimiterUnion, RateLimiterUnion]
-      return async (user) => {
-        await Promise.all([own.consume(user), all.consume('all')])
-        return true
-      }
-    }),
+    [FLEXIBLE_SIX]: on((pool) => flexibleSix((options) => new RateLimiterPostgres(flexibleOptions(pool, options)), 1)),
   },
 }
 
@@ -64,9 +43,8 @@ export async function startServer(options: PostgresOptions): Promise<{ server: P
   await admin.query('create table floor (key text primary key, points bigint not null)')
   for (const prefix of ['one', 'six']) await admin.query(quotaSchemaSql({ dialect: 'postgres', prefix }))
   // One process makes the table, since all at once would fail.
-  await new Promise<void>((resolve, reject) => {
-    flexible(admin, 'made', 1, false, (error) => (error ? reject(error) : resolve()))
-  })
+  const made = flexibleOptions(admin, { keyPrefix: 'made', points: 1, duration: 1 })
+  await whenReady((ready) => new RateLimiterPostgres({ ...made, tableCreated: false }, ready))
   await admin.end()
   return { server, address }
 }
@@ -76,44 +54,25 @@ function poolOf(connectionString: string, options: pg.PoolConfig = {}): pg.Pool 
   return new pg.Pool({ connectionString, max: 6, idleTimeoutMillis: 0, ...options })
 }
 
-function on(make: (pool: pg.Pool) => Admit): (address: string) => Limiter {
+function on(make: (pool: pg.Pool) => Admit | Promise<Admit>): (address: string) => Limiter {
   return (address) => {
     const pool = poolOf(address)
-    return limiterOf(pool, make(pool))
+    return limiterOf(make(pool), () => pool.end())
   }
 }
 
 /** @param max how many connections it may open: one is enough without concurrent calls */
 export function ours(prefix: 'one' | 'six', max = 2): (address: string) => Limiter {
-  const quotaOn = prefix === 'one' ? oneLimit : sixLimits
   return (address) => {
     const pool = poolOf(address, { max, pipeline: true })
-    const quota = quotaOn(postgresStore({ pool, prefix, deadlineMs: 10_000 }))
-    return limiterOf(pool, quota.admit, quota)
+    const store = postgresStore({ pool, prefix, deadlineMs: 10_000 })
+    return ourLimiter(prefix === 'one' ? oneLimit(store) : sixLimits(store), () => pool.end())
   }
 }
 
-function limiterOf(pool: pg.Pool, admit: Admit, engine?: OurQuota): Limiter {
-  return {
-    async decide(user) {
-      if (!(await admit(user))) throw new Error('an unexpected refusal')
-    },
-    async close() {
-      await engine?.close()
-      await pool.end()
-    },
-  }
-}
-
-function flexible(
-  storeClient: pg.Pool,
-  keyPrefix: string,
-  hours: number,
-  tableCreated = true,
-  ready?: (error?: Error) => void,
-): RateLimiterPostgres {
-  const options = { storeClient, storeType: 'pool', tableName: 'flexible', tableCreated, clearExpiredByTimeout: false }
-  return new RateLimiterPostgres({ ...options, keyPrefix, points: MANY, duration: hours * HOUR_SECONDS }, ready)
+function flexibleOptions(storeClient: pg.Pool, options: LimiterOptions) {
+  const table = { storeType: 'pool', tableName: 'flexible', tableCreated: true, clearExpiredByTimeout: false }
+  return { storeClient, ...table, ...options }
 }
 
 /** The processor time of all processes of a server so far, in microseconds, as Linux counts it. */

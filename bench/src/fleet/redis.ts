@@ -1,25 +1,13 @@
 import { redisStore } from '@scoregw/quota-redis'
 import { startRedis } from '@scoregw/redis-server'
-import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from 'ioredis'
-import { type RedisReply, RedisStore } from 'rate-limit-redis'
-import { RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import type { Admit } from '../deciders/decider.ts'
+import { flexibleOne, flexibleSix, type LimiterOptions } from '../deciders/flexible.ts'
+import { expressStore, upstash } from '../deciders/peers.ts'
 import { redisCpuUs } from '../redis/info.ts'
-import { overTcp } from '../single/limiters.ts'
 import type { Backend, Limiter } from './backend.ts'
-import {
-  type Admit,
-  FLEXIBLE,
-  FLEXIBLE_SIX,
-  HOUR_SECONDS,
-  HOURS,
-  MANY,
-  OURS,
-  OURS_SIX,
-  type OurQuota,
-  oneLimit,
-  sixLimits,
-} from './limits.ts'
+import { FLEXIBLE, FLEXIBLE_SIX, limiterOf, MANY, OURS, OURS_SIX, oneLimit, ourLimiter, sixLimits } from './limits.ts'
 
 const FLOOR = 'INCRBY of one counter'
 
@@ -54,62 +42,31 @@ export const redis: Backend = {
   limiters: {
     [FLOOR]: on((client) => async (user) => (await client.incrby(user, 1)) > 0),
     [OURS]: ours('one', oneLimit),
-    [FLEXIBLE]: on((client) => {
-      const limiter = flexible(client, 'one', 1)
-      return async (user) => (await limiter.consume(user)).remainingPoints > 0
-    }),
+    [FLEXIBLE]: on((client) => flexibleOne(flexibleOn(client), 1)),
     'rate-limit-redis: one limit': on((client) => {
-      const sendCommand = (command: string, ...args: string[]): Promise<RedisReply> =>
-        client.call(command, ...args) as Promise<RedisReply>
-      const store = new RedisStore({ sendCommand, prefix: 'rlr:' })
-      void store.init({ windowMs: HOUR_SECONDS * 1_000 } as Parameters<RedisStore['init']>[0])
+      const store = expressStore(client, 3_600_000, 'rlr:')
       return async (user) => (await store.increment(user)).totalHits <= MANY
     }),
-    '@upstash/ratelimit: its script, one limit': on((client) => {
-      const limiter = Ratelimit.fixedWindow(MANY, '1 h')
-      const limit = new Ratelimit({ redis: overTcp(client), limiter, ephemeralCache: false })
-      return async (user) => (await limit.limit(user)).success
-    }),
+    '@upstash/ratelimit: its script, one limit': on((client) => upstash(client, MANY)),
     [OURS_SIX]: ours('six', sixLimits),
-    [FLEXIBLE_SIX]: on((client) => {
-      const [own, all] = ['own', 'all'].map(
-        (layer) => new RateLimiterUnion(...HOURS.map((hours) => flexible(client, `${layer}${hours}`, hours))),
-      ) as [RateLimiterUnion, RateLimiterUnion]
-      return async (user) => {
-        await Promise.all([own.consume(user), all.consume('all')])
-        return true
-      }
-    }),
+    [FLEXIBLE_SIX]: on((client) => flexibleSix(flexibleOn(client), 1)),
   },
 }
 
-function on(make: (client: Redis) => Admit): (address: string) => Limiter {
+function on(make: (client: Redis) => Admit | Promise<Admit>): (address: string) => Limiter {
   return (address) => {
     const client = new Redis({ port: Number(address) })
-    return limiterOf(client, make(client))
+    return limiterOf(make(client), () => client.disconnect())
   }
 }
 
 function ours(prefix: string, quotaOn: typeof oneLimit): (address: string) => Limiter {
   return (address) => {
     const client = new Redis({ port: Number(address) })
-    const quota = quotaOn(redisStore({ client, prefix }))
-    return limiterOf(client, quota.admit, quota)
+    return ourLimiter(quotaOn(redisStore({ client, prefix })), () => client.disconnect())
   }
 }
 
-function limiterOf(client: Redis, admit: Admit, engine?: OurQuota): Limiter {
-  return {
-    async decide(user) {
-      if (!(await admit(user))) throw new Error('an unexpected refusal')
-    },
-    async close() {
-      await engine?.close()
-      client.disconnect()
-    },
-  }
-}
-
-function flexible(storeClient: Redis, keyPrefix: string, hours: number): RateLimiterRedis {
-  return new RateLimiterRedis({ storeClient, keyPrefix, points: MANY, duration: hours * HOUR_SECONDS })
+function flexibleOn(storeClient: Redis): (options: LimiterOptions) => RateLimiterRedis {
+  return (options) => new RateLimiterRedis({ storeClient, ...options })
 }

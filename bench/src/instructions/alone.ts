@@ -3,10 +3,10 @@ import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { type RedisStoreOptions, redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { MANY, type OurQuota, oneLimit, requestOf, sixLimits } from '../fleet/limits.ts'
 import { atMost, type Findings, type Instructions, resultOf } from '../report.ts'
 import type { CountedServer } from './callgrind.ts'
 
-const MANY = 1_000_000_000
 const USERS = 50
 /** Calls whose instructions are counted. */
 const CALLS = 200
@@ -24,23 +24,6 @@ type Make = (store: RedisStoreOptions) => Case
 
 const user = (n: number): string => `user-${n % USERS}`
 
-const own = (limit: number) =>
-  ({
-    hour: { by: 'user', limit, per: '1h' },
-    fiveHours: { by: 'user', limit: MANY, per: '5h' },
-    day: { by: 'user', limit: MANY, per: '1d' },
-  }) as const
-const shared = {
-  total: { shared: 'site', limit: MANY, per: '1h' },
-  totalOfFiveHours: { shared: 'site', limit: MANY, per: '5h' },
-  totalOfADay: { shared: 'site', limit: MANY, per: '1d' },
-} as const
-
-const oneLimit = (options: RedisStoreOptions, limit = MANY) =>
-  createQuota({ limits: { hour: { by: 'user', limit, per: '1h' } }, store: redisStore(options) })
-const twoRows = (options: RedisStoreOptions, limit = MANY) =>
-  createQuota({ limits: { ...own(limit), ...shared }, store: redisStore(options) })
-
 const names = ['1h', '5h', '1d'].flatMap((per) => [`personal-write-${per}`, `site-write-${per}`])
 const unlimited = Object.fromEntries(names.map((name) => [name, MANY]))
 
@@ -55,15 +38,23 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
       return { call: async (n) => (await limiter.consume(user(n))).remainingPoints > 0 }
     },
   ],
-  ['quota: one limit', 62_000, (options) => consuming(oneLimit(options), user)],
-  ['quota: one limit, refused', 62_000, (options) => consuming(oneLimit(options, 1), user, false)],
-  ['quota: one limit, a new subject', 110_000, (options) => consuming(oneLimit(options), (n) => `new-${n}`)],
-  ['quota: two rows of three limits', 98_000, (options) => consuming(twoRows(options), user)],
-  ['quota: two rows of three limits, refused', 98_000, (options) => consuming(twoRows(options, 1), user, false)],
+  ['quota: one limit', 62_000, (options) => consuming(oneLimit(redisStore(options)), user)],
+  ['quota: one limit, refused', 62_000, (options) => consuming(oneLimit(redisStore(options), 1), user, false)],
+  [
+    'quota: one limit, a new subject',
+    110_000,
+    (options) => consuming(oneLimit(redisStore(options)), (n) => `new-${n}`),
+  ],
+  ['quota: two rows of three limits', 98_000, (options) => consuming(sixLimits(redisStore(options)), user)],
+  [
+    'quota: two rows of three limits, refused',
+    98_000,
+    (options) => consuming(sixLimits(redisStore(options), 1), user, false),
+  ],
   [
     'quota: two rows of three limits, a new subject',
     165_000,
-    (options) => consuming(twoRows(options), (n) => `new-${n}`),
+    (options) => consuming(sixLimits(redisStore(options)), (n) => `new-${n}`),
   ],
   [
     'quota: two rows of six limits, of which three count',
@@ -79,7 +70,7 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
     'quota: a status of six limits',
     80_000,
     (options) => {
-      const quota = twoRows(options)
+      const quota = sixLimits(redisStore(options))
       const call = async (n: number): Promise<boolean> => (await quota.status(user(n))).limits.hour !== undefined
       return { call, close: () => quota.close() }
     },
@@ -88,9 +79,9 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
     'quota: a reservation with a new id',
     180_000,
     (options) => {
-      const quota = twoRows(options)
+      const quota = sixLimits(redisStore(options))
       const call = async (n: number): Promise<boolean> =>
-        (await quota.reserve({ subject: user(n), id: `id-${n}` })).status === 'reserved'
+        (await quota.reserve({ ...requestOf(user(n)), id: `id-${n}` })).status === 'reserved'
       return { call, close: () => quota.close() }
     },
   ],
@@ -98,9 +89,9 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
     'quota: a hold and its commit',
     400_000,
     (options) => {
-      const quota = twoRows(options)
+      const quota = sixLimits(redisStore(options))
       const call = async (n: number): Promise<boolean> => {
-        const hold = await quota.reserve({ subject: user(n), ttlMs: 3_600_000 })
+        const hold = await quota.reserve({ ...requestOf(user(n)), ttlMs: 3_600_000 })
         await hold.commit()
         return hold.status === 'reserved'
       }
@@ -109,16 +100,10 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
   ],
 ]
 
-/** An engine of any limits by user. */
-interface Consuming {
-  consume(request: { readonly subject: string }): Promise<{ readonly allowed: boolean; readonly source: string }>
-  close(): Promise<void>
-}
-
-function consuming(quota: Consuming, subject: (n: number) => string, isAdmitted = true): Case {
+function consuming(quota: OurQuota, subject: (n: number) => string, isAdmitted = true): Case {
   return {
     async call(n) {
-      const { allowed, source } = await quota.consume({ subject: subject(n) })
+      const { allowed, source } = await quota.consume(requestOf(subject(n)))
       // The first of each user is admitted whatever the limit.
       return source === 'store' && (allowed === isAdmitted || n < USERS)
     },

@@ -22,7 +22,7 @@ export async function ordinary(traffic: Traffic): Promise<Contestant> {
   let n = 0
   return deciding(nameOf(traffic), (users) => {
     let count = 0
-    for (const user of users) if (isExpectedSync(quota, traffic, `user-${user}`, n++)) count++
+    for (const user of users) if (isExpectedSync(quota, traffic, traffic.request(`user-${user}`, n++))) count++
     return count
   })
 }

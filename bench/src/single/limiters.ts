@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
 import { createQuota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
-import { Ratelimit } from '@upstash/ratelimit'
 import { MemoryStore, type Options } from 'express-rate-limit'
 import { Redis } from 'ioredis'
-import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import { expressStore, upstash } from '../deciders/peers.ts'
 
 /** Resolves to whether a caller may continue. */
 type Limiter = (user: string) => boolean | Promise<boolean>
@@ -44,21 +42,10 @@ export const REDIS: Readonly<Record<string, Make>> = {
   'rate-limiter-flexible': (port, points) =>
     flexible(new RateLimiterRedis({ storeClient: clientOf(port), points, duration: HOUR_SECONDS })),
   'rate-limit-redis': (port, limit) => {
-    const client = clientOf(port)
-    const sendCommand = (command: string, ...args: string[]): Promise<RedisReply> =>
-      client.call(command, ...args) as Promise<RedisReply>
-    const store = new RedisStore({ sendCommand })
-    void store.init({ windowMs: HOUR_MS } as Parameters<RedisStore['init']>[0])
+    const store = expressStore(clientOf(port), HOUR_MS)
     return async (user) => (await store.increment(user)).totalHits <= limit
   },
-  '@upstash/ratelimit: its script': (port, limit) => {
-    const limiter = new Ratelimit({
-      redis: overTcp(clientOf(port)),
-      limiter: Ratelimit.fixedWindow(limit, '1 h'),
-      ephemeralCache: false,
-    })
-    return async (user) => (await limiter.limit(user)).success
-  },
+  '@upstash/ratelimit: its script': (port, limit) => upstash(clientOf(port), limit),
 }
 
 function hourly(limit: number) {
@@ -67,32 +54,6 @@ function hourly(limit: number) {
 
 function clientOf(port: number): Redis {
   return new Redis({ port, enableAutoPipelining: true })
-}
-
-/**
- * Its own client speaks HTTP to a hosted Redis. Here the script runs on the same server as all others, through ioredis.
- * Its first line is removed: only Upstash's server knows that flag.
- */
-export function overTcp(client: Redis): ConstructorParameters<typeof Ratelimit>[0]['redis'] {
-  const loaded = new Map<string, string>()
-  const calls = {
-    async evalsha(hash: string, keys: string[], args: string[]) {
-      const own = loaded.get(hash)
-      if (own === undefined) throw new Error('NOSCRIPT')
-      return client.evalsha(own, keys.length, ...keys, ...args)
-    },
-    async eval(script: string, keys: string[], args: string[]) {
-      const own = script.replace(/^#!.*\n/, '')
-      const result = await client.eval(own, keys.length, ...keys, ...args)
-      loaded.set(sha1(script), sha1(own))
-      return result
-    },
-  }
-  return calls as unknown as ConstructorParameters<typeof Ratelimit>[0]['redis']
-}
-
-function sha1(text: string): string {
-  return createHash('sha1').update(text).digest('hex')
 }
 
 /** Its refusals reject with the state of the limiter. */

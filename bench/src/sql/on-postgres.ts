@@ -1,32 +1,28 @@
 import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import pg from 'pg'
-import { type RateLimiterAbstract, RateLimiterPostgres } from 'rate-limiter-flexible'
+import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import type { Decider } from '../deciders/decider.ts'
-import { COST, type LimiterOptions, oneLimit, sixLimits } from '../deciders/flexible.ts'
+import { COST, flexibleOne, flexibleSix, type LimiterOptions, whenReady } from '../deciders/flexible.ts'
 import { USUAL } from '../traffic/ordinary.ts'
-import type { Traffic } from '../traffic/traffic.ts'
-import { quotasFor } from './decider.ts'
+import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
 export const ON_POSTGRES = 'quota on PostgreSQL: six counters'
 
 /** All deciders; the others are compared with the first. Each has a separate pool. */
 export async function postgresDeciders(url: string): Promise<Decider[]> {
   await prepareDatabase(url)
-  const flexible = new pg.Pool({ connectionString: url, max: 10 })
-  const make = (options: LimiterOptions): Promise<RateLimiterAbstract> =>
-    new Promise((resolve, reject) => {
-      const all = { ...options, storeClient: flexible, storeType: 'pool', tableName: 'flexible' }
-      const limiter: RateLimiterAbstract = new RateLimiterPostgres(all, (error?: Error) =>
-        error === undefined || error === null ? resolve(limiter) : reject(error),
-      )
-    })
-  const [one, six] = [await oneLimit(make), await sixLimits(make)]
+  const storeClient = new pg.Pool({ connectionString: url, max: 10 })
+  const make = (options: LimiterOptions) =>
+    whenReady(
+      (ready) => new RateLimiterPostgres({ ...options, storeClient, storeType: 'pool', tableName: 'flexible' }, ready),
+    )
+  const [one, six] = [await flexibleOne(make), await flexibleSix(make)]
   const [ours] = (await quotasOn([url], [USUAL])) as [Decider]
   return [
     floor(url),
     { ...ours, name: ON_POSTGRES },
-    { name: 'rate-limiter-flexible on PostgreSQL: one limit', ...one, stop: () => undefined },
-    { name: 'rate-limiter-flexible on PostgreSQL: six limits, two unions', ...six, stop: () => flexible.end() },
+    { name: 'rate-limiter-flexible on PostgreSQL: one limit', admit: one, stop: () => undefined },
+    { name: 'rate-limiter-flexible on PostgreSQL: six limits, two unions', admit: six, stop: () => storeClient.end() },
   ]
 }
 
@@ -51,16 +47,12 @@ export function floor(url: string): Decider {
 }
 
 /** An engine for each traffic, in a separate database. */
-export async function quotasOn(urls: readonly string[], traffic: readonly Traffic[]): Promise<Decider[]> {
-  const pools = urls.map((connectionString) => new pg.Pool({ connectionString, max: 2, pipeline: true }))
-  const deciders = await quotasFor(traffic, 'PostgreSQL', (index) =>
-    postgresStore({ pool: pools[index] as pg.Pool, deadlineMs: 10_000 }),
+export function quotasOn(urls: readonly string[], traffic: readonly Traffic[]): Promise<Decider[]> {
+  return Promise.all(
+    traffic.map((each, index) => {
+      const pool = new pg.Pool({ connectionString: urls[index], max: 2, pipeline: true })
+      const store = postgresStore({ pool, deadlineMs: 10_000 })
+      return deciderFor(each, { name: `quota on PostgreSQL: ${each.name}`, store, end: () => pool.end() })
+    }),
   )
-  return deciders.map((decider, index) => ({
-    ...decider,
-    async stop() {
-      await decider.stop()
-      await pools[index]?.end()
-    },
-  }))
 }

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '@scoregw/quota-sql'
 import Database from 'libsql'
-import { type RateLimiterAbstract, RateLimiterSQLite } from 'rate-limiter-flexible'
+import { RateLimiterSQLite } from 'rate-limiter-flexible'
 import type { Decider } from '../deciders/decider.ts'
-import { COST, type LimiterOptions, oneLimit, sixLimits } from '../deciders/flexible.ts'
+import { COST, flexibleOne, flexibleSix, type LimiterOptions, whenReady } from '../deciders/flexible.ts'
 import { USUAL } from '../traffic/ordinary.ts'
 import { deciderFor, type Traffic } from '../traffic/traffic.ts'
-import { quotasFor } from './decider.ts'
 
 export const ON_SQLITE = 'quota on SQLite: six counters'
 
@@ -46,23 +45,21 @@ export async function sqliteDeciders(files: SqliteFiles): Promise<Decider[]> {
     exec: (text: string) => flexible.exec(text),
     transaction: (work: () => unknown) => flexible.transaction(work),
   }
-  const make = (options: LimiterOptions): Promise<RateLimiterAbstract> =>
-    new Promise((resolve, reject) => {
-      const all = { ...options, storeClient, storeType: 'better-sqlite3', tableName: 'flexible' }
-      const limiter: RateLimiterAbstract = new RateLimiterSQLite(all, (error?: Error) =>
-        error === undefined || error === null ? resolve(limiter) : reject(error),
-      )
-    })
-  const [one, six] = [await oneLimit(make), await sixLimits(make)]
+  const make = (options: LimiterOptions) =>
+    whenReady(
+      (ready) =>
+        new RateLimiterSQLite({ ...options, storeClient, storeType: 'better-sqlite3', tableName: 'flexible' }, ready),
+    )
+  const [one, six] = [await flexibleOne(make), await flexibleSix(make)]
   const stop = (): void => undefined
   const store = sqliteStore({ database: files.withTables(), deadlineMs: 10_000 })
   const syncStore = syncSqliteStore({ database: files.withTables() })
   return [
     floor(files),
-    await deciderFor(USUAL, ON_SQLITE, store),
-    await deciderFor(USUAL, 'quota on SQLite, answering at once', syncStore),
-    { name: 'rate-limiter-flexible on SQLite: one limit', ...one, stop },
-    { name: 'rate-limiter-flexible on SQLite: six limits, two unions', ...six, stop },
+    await deciderFor(USUAL, { name: ON_SQLITE, store }),
+    await deciderFor(USUAL, { name: 'quota on SQLite, answering at once', store: syncStore }),
+    { name: 'rate-limiter-flexible on SQLite: one limit', admit: one, stop },
+    { name: 'rate-limiter-flexible on SQLite: six limits, two unions', admit: six, stop },
   ]
 }
 
@@ -80,5 +77,10 @@ export function floor(files: SqliteFiles): Decider {
 
 /** An engine for each traffic, on a separate file. */
 export function quotasOn(files: SqliteFiles, traffic: readonly Traffic[]): Promise<Decider[]> {
-  return quotasFor(traffic, 'SQLite', () => sqliteStore({ database: files.withTables(), deadlineMs: 10_000 }))
+  return Promise.all(
+    traffic.map((each) => {
+      const store = sqliteStore({ database: files.withTables(), deadlineMs: 10_000 })
+      return deciderFor(each, { name: `quota on SQLite: ${each.name}`, store })
+    }),
+  )
 }

@@ -3,7 +3,8 @@ import { type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
 import { description } from '../memory/users.ts'
 import { atLeast, type Findings, type Rate, resultOf } from '../report.ts'
 import type { RoundOptions } from '../rounds.ts'
-import { TRAFFIC } from './decider.ts'
+import { NEW_SUBJECTS } from '../traffic/attacks.ts'
+import { ORDINARY } from '../traffic/ordinary.ts'
 import * as postgres from './on-postgres.ts'
 import * as sqlite from './on-sqlite.ts'
 import { withinDeciders } from './within-postgres.ts'
@@ -11,6 +12,8 @@ import { withinDeciders } from './within-postgres.ts'
 const { ON_POSTGRES } = postgres
 const { ON_SQLITE } = sqlite
 const CALLERS = [1, 64, 512]
+/** Traffic that is measured on each database. */
+const TRAFFIC = [...ORDINARY, NEW_SUBJECTS]
 /** Callers of ordinary traffic. */
 const ORDINARY_CALLERS = 64
 

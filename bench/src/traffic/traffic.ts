@@ -35,17 +35,34 @@ export async function engineFor(traffic: Traffic, store: QuotaStore): Promise<Qu
   }
 }
 
+/** What requests are sent to. */
+interface Engine {
+  readonly name: string
+  readonly store: QuotaStore
+  /** Closes the store's connections. */
+  readonly end?: () => unknown
+}
+
 /** Sends the requests of a traffic to a store. */
-export async function deciderFor(traffic: Traffic, name: string, store: QuotaStore): Promise<Decider> {
-  const quota = await engineFor(traffic, store)
-  let n = 0
-  return { name, admit: (user) => isExpected(quota, traffic, user, n++), stop: () => quota.close() }
+export async function deciderFor(traffic: Traffic, { name, store, end }: Engine): Promise<Decider> {
+  try {
+    const quota = await engineFor(traffic, store)
+    let n = 0
+    const admit = (user: string) => isExpected(quota, traffic, traffic.request(user, n++))
+    const stop = async () => {
+      await quota.close()
+      await end?.()
+    }
+    return { name, admit, stop }
+  } catch (error) {
+    await end?.()
+    throw error
+  }
 }
 
 /** Sends one request. Resolves to whether the answer was the expected one. */
-async function isExpected(quota: Quota, traffic: Traffic, user: string, n: number): Promise<boolean> {
+async function isExpected(quota: Quota, traffic: Traffic, request: ReserveRequest): Promise<boolean> {
   const { call = 'consume', isAdmitted = true } = traffic
-  const request = traffic.request(user, n)
   if (call === 'consume') {
     const { allowed, source } = await quota.consume(request)
     return allowed === isAdmitted && source === 'store'
@@ -56,9 +73,8 @@ async function isExpected(quota: Quota, traffic: Traffic, user: string, n: numbe
 }
 
 /** {@link isExpected} for a synchronous engine. */
-export function isExpectedSync(quota: SyncQuota, traffic: Traffic, user: string, n: number): boolean {
+export function isExpectedSync(quota: SyncQuota, traffic: Traffic, request: ReserveRequest): boolean {
   const { call = 'consume', isAdmitted = true } = traffic
-  const request = traffic.request(user, n)
   if (call === 'consume') return quota.consumeSync(request).allowed === isAdmitted
   const reservation = quota.reserveSync(request)
   if (call === 'hold') reservation.commit()
