@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { type CalendarWindow, cellsIn, windowCell } from '@scoregw/quota/internal'
+import { type CalendarWindow, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { around } from './kinds.ts'
-import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, type TwoPeriods, tokenCells } from './probe.ts'
+import { DAY_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, type TwoPeriods, tokenCells } from './probe.ts'
 import type { Table } from './table.ts'
 
 const MINUTE_MS = 60_000
@@ -58,28 +58,6 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.take(3, { id: idOf('attempt'), period: [now - 2, now - 1, now] })).outcome, 'stale')
     await probe.admitted(3, { id: idOf('attempt', 'other', 'read:2') })
   }),
-  abilityCase(
-    'calendar: a window that is given back in full stays open for every unit',
-    'calendar',
-    async (context) => {
-      const { store, clock } = context
-      const units = ['requests', 'tokens']
-      const cells = cellsIn(units, [
-        windowCell({ label: '1h', lengthMs: HOUR_MS }, 'requests'),
-        windowCell(MONTH, 'tokens'),
-      ])
-      const period = around(clock.now())
-      const probe = new Probe(store, { ...MONTHLY, units, cells }, 10, period)
-      // Several times, because a store may handle its first take differently.
-      for (let time = 1; time <= 3; time++) {
-        const given = await probe.admitted([0, 5])
-        await probe.cancel(given, [0, 5])
-        const { now, states } = await probe.admitted([1, 0])
-        assert.deepEqual([...states], [now, time, period[0], 0])
-        assert.deepEqual(await probe.states(), [now, time, period[0], 0])
-      }
-    },
-  ),
   calendarCase('each request has its own periods, even concurrent ones', async (given) => {
     const { probe, store, peer, clock, start, advance } = given
     const now = clock.now()
@@ -118,22 +96,5 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.take(1, { periods })).outcome, 'stale', 'one of them is enough')
     const site = { layers: [1], limits: [10], periods: periods.slice(3) }
     assert.deepEqual([...(await probe.admitted(1, site)).states], [now - 7, 9])
-  }),
-  calendarCase('a different rule is a different window and starts unused', async ({ store, probe, clock, start }) => {
-    await probe.admitted(4)
-    const period = around(clock.now())
-    for (const rule of [{ timeZone: 'Asia/Shanghai' }, { anchor: { day: 2 } }, { label: 'moon' }]) {
-      const other = new Probe(store, { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, ...rule })) }, 10, period)
-      assert.deepEqual(await other.states(), [-1, 0])
-      await other.admitted(1)
-    }
-    const same = new Probe(
-      store,
-      { ...MONTHLY, cells: tokenCells(windowCell({ ...MONTH, anchor: { day: 1 } })) },
-      10,
-      period,
-    )
-    assert.deepEqual(await same.states(), [start, 4])
-    assert.deepEqual(await probe.states(), [start, 4])
   }),
 ]

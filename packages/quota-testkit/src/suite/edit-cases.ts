@@ -200,18 +200,6 @@ export const EDIT_CASES: readonly ConformanceCase[] = [
     for (const { probe, category, tokens } of each) await probe.admitted(tokens, { category })
     for (const { probe, category, tokens } of each) assert.deepEqual(await probe.used({ category }), [tokens, tokens])
   }),
-  plainCase("a layer that becomes shared starts at 0, and its subjects' counters stay", async ({ store }) => {
-    const own = new Probe(store, ONE_WINDOW, 10)
-    const layers = [
-      { name: 'personal', shared: true },
-      { name: 'user', shared: false },
-    ]
-    const all = new Probe(store, { ...ONE_WINDOW, layers }, 10)
-    await own.admitted(3)
-    await all.admitted(2)
-    assert.deepEqual(await own.used(), [3])
-    assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
-  }),
   idCase('an id used under one policy is a duplicate under another', async (context) => {
     const [before, after] = twoProbes(context)
     await before.admitted(3, { id: idOf('old', 'a') })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TakeReply } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
-import { idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
+import { idOf, ONE_WINDOW, Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 /** Texts that a careless encoding would confuse. Any two of them are two subjects, ids or documents. */
 export const STRANGE_TEXTS: readonly string[] = [
@@ -53,21 +53,6 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
       await throwsCode(() => probe.take(1, { id: idOf('__proto__') }))
     },
   },
-  plainCase('a shared layer is one counter, whatever the subjects are called', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 1_000)
-    for (const subject of STRANGE_TEXTS) await probe.admitted(1, { subject })
-    const all = STRANGE_TEXTS.length
-    assert.deepEqual(await probe.used({ subject: 'new' }), [0, 0, 0, all, all, all])
-  }),
-  plainCase('one key in two layers has two counters', async ({ store }) => {
-    const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
-    const probe = new Probe(store, { ...ONE_WINDOW, layers }, 100)
-    await probe.admitted(1, { subject: { personal: 'a', team: 'a' } })
-    await probe.admitted(2, { subject: { personal: 'a', team: 'b' } })
-    await probe.admitted(4, { subject: { personal: 'b', team: 'a' } })
-    assert.deepEqual(await probe.used({ subject: { personal: 'a', team: 'a' } }), [3, 5, 7])
-    assert.deepEqual(await probe.used({ subject: { personal: 'b', team: 'b' } }), [4, 2, 7])
-  }),
   plainCase('counters that are opened twice share their counts', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(3)
@@ -77,17 +62,5 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
       await again.refused(8)
     }
     assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-  }),
-  plainCase("every process sees another's write immediately", async ({ store, peer }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const reply = await probe.admitted(6)
-    await probe.refused(5, { store: peer })
-    await probe.cancel(reply, 2, { store: peer })
-    await probe.admitted(6)
-    await probe.refused(1, { store: peer })
-    await probe.reset({ store: peer })
-    assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
-    const { states } = await probe.admitted(10, { store: peer })
-    assert.equal(states[0], reply.now + 1)
   }),
 ]

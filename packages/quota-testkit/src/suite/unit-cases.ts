@@ -64,15 +64,6 @@ const TAKE_CASES: readonly ConformanceCase[] = [
 ]
 
 const NAME_CASES: readonly ConformanceCase[] = [
-  unitCase("the order of units isn't part of a counter", async ({ store, peer }) => {
-    const [one, other] = [new Probe(store, THREE, 10), new Probe(peer, counting('money', 'requests', 'tokens'), 10)]
-    const first = await one.admitted([1, 2, 3])
-    await other.admitted([4, 5, 6])
-    assert.deepEqual(await one.used(), [6, 8, 7])
-    await one.cancel(first, [1, 2, 3])
-    assert.deepEqual(await other.used(), [5, 6, 4])
-    await other.refused([7, 0, 0])
-  }),
   unitCase('another unit has another counter', async ({ store, peer }) => {
     const limits = ['tokens', 'requests'].map((unit) => windowCell({ label: '1h', lengthMs: HOUR_MS }, unit))
     const [tokens, requests] = limits.map(
