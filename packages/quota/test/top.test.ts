@@ -38,6 +38,22 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([exactly('a', 7)])
   })
 
+  it('top subjects of one team are counted apart from all others, however much those spend', () => {
+    const quota = createQuota({
+      limits: {
+        user: { by: 'user', limit: 1_000_000, per: '1h' },
+        team: { by: 'team', limit: 1_000_000, per: '1h' },
+      },
+    })
+    const top = topSubjects({ quota, only: (subject) => typeof subject === 'object' && subject.team === 'blue' })
+    for (let user = 0; user < 400; user++)
+      quota.consumeSync({ subject: { user: `u${user}`, team: 'red' }, cost: 1_000 })
+    quota.consumeSync({ subject: { user: 'ann', team: 'blue' }, cost: 2 })
+    quota.consumeSync({ subject: { user: 'bob', team: null }, cost: 9 })
+    expect(top.spent('request')).toEqual([{ subject: 'ann', amount: 2, atLeast: 2 }])
+    top.stop()
+  })
+
   it('top subjects are dropped after the period, a sixth of it at a time', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR

@@ -1,7 +1,7 @@
 import type { Quota } from '../engine/quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
-import { aClock, having, optional, where, wholeNumber, withDefault } from '../options/checks.ts'
+import { aClock, aFunction, having, optional, where, wholeNumber, withDefault } from '../options/checks.ts'
 import { listed, noSuchName } from '../options/faults.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { ofUnit, unitNames } from '../policy/units.ts'
@@ -52,7 +52,7 @@ export interface TopSubjects {
  * top.spent('write', 3) // [{ subject: 'u42', amount: 5_210, atLeast: 5_210 }, ...]
  */
 export function topSubjects(options: TopSubjectsOptions): TopSubjects {
-  const { quota, periodMs, clock, layer } = parseTopOptions(options)
+  const { quota, periodMs, clock, layer, only } = parseTopOptions(options)
   const { layers } = quota.policy
   const categories = new Map(
     Object.entries(quota.policy.operations).map(([name, { category = name }]) => [name, category]),
@@ -79,7 +79,7 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     })
   const add = (list: ReadonlyMap<string, HeavyList>, { operation, subject }: Counted, amount: number): void => {
     advance()
-    const name = typeof subject === 'string' ? subject : subject[own]
+    const name = keyOf(subject, own, only)
     if (typeof name === 'string' && amount > 0)
       list.get(categories.get(operation) ?? '')?.add(name, amount, slices.present)
   }
@@ -130,6 +130,12 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
   }
 }
 
+/** Returns the key to count; none of a subject that isn't counted. */
+function keyOf(subject: Subject, layer: string, only: TopSubjectsOptions['only']): string | null | undefined {
+  if (only !== undefined && !only(subject)) return undefined
+  return typeof subject === 'string' ? subject : subject[layer]
+}
+
 /** Whose operation is counted. */
 interface Counted {
   readonly operation: string
@@ -152,6 +158,13 @@ export interface TopSubjectsOptions {
    * @default the first layer that isn't shared
    */
   readonly layer?: string | undefined
+  /**
+   * Which subjects are counted, for example those of one organisation. Called at each decision, so keep it fast.
+   *
+   * @default all of them
+   * @example (subject) => typeof subject === 'object' && subject.team === 'blue'
+   */
+  readonly only?: ((subject: Subject) => boolean) | undefined
   /** @default the system clock */
   readonly clock?: Clock | undefined
 }
@@ -169,6 +182,7 @@ const parseTopOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ opt
     quota: having<TopSubjectsOptions['quota']>(['on', 'status'], 'an engine: what createQuota() gives'),
     periodMs: withDefault(wholeNumber(6_000, 31 * 86_400_000, 'milliseconds'), 600_000),
     layer: optional(where<string>((value) => typeof value === 'string', "a layer's name")),
+    only: optional(aFunction<NonNullable<TopSubjectsOptions['only']>>()),
     clock: withDefault(aClock(), systemClock),
   }),
   {
