@@ -118,7 +118,7 @@ describe.runIf(redisTests).each(CLIENTS)('the first connection with %s', (_, cli
     })
     await Promise.all(calls)
     expect(inOrder.map((message) => message.includes('no more are taken on')).lastIndexOf(true)).toBe(99)
-    expect(inOrder[100]).toMatch(/said nothing for 1000 ms/)
+    expect(inOrder[100]).toMatch(/was silent for 1000 ms/)
   })
 
   it('the first connection ends when the store is closed', async () => {

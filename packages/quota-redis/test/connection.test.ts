@@ -115,7 +115,7 @@ describe
       const proxy = await startProxy(redis.port)
       proxy.blackHole(true)
       const connection = own(theirs(proxy.port))
-      expect(String(await rejection(connection.ready()))).toMatch(/said nothing/)
+      expect(String(await rejection(connection.ready()))).toMatch(/was silent/)
       proxy.blackHole(false)
       await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
     })

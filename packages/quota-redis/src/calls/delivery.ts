@@ -124,7 +124,7 @@ export class Delivery<O extends AnyOperation> {
       if (now !== undefined && !this.#deadline.isOver) this.#context.clock.note(now, steadyMs())
       if (now === undefined || typeof reply === 'number') return false
     } catch (error) {
-      this.#batch.fail(storeError('Redis gave an answer that cannot be read', error))
+      this.#batch.fail(storeError('Redis sent a reply that cannot be read', error))
     }
     if (this.#deadline.met()) this.#context.answered()
     return true

@@ -61,7 +61,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'Start Redis there, or correct the host and port of your client.'],
   [/ENOTFOUND|EAI_AGAIN/, 'Correct the host of your client.'],
   [/no connection within/, 'Check host, port, firewall and TLS, or raise connectTimeoutMs.'],
-  [/said nothing/, 'It hangs, or something else than Redis is there: check host, port and TLS.'],
+  [/was silent/, "It hangs, or it isn't Redis: check host, port and TLS."],
   [/^(?:NOAUTH|WRONGPASS)\b/, 'Correct the username and password of your client.'],
   [/^NOPERM\b|ACL failure|user executing the script/, `Grant the Redis user of your client ${RIGHTS}`],
   [

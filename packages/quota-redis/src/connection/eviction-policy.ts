@@ -24,7 +24,7 @@ async function evictionFault(send: SendCommand): Promise<string | undefined> {
   if (policy === 'noeviction') return undefined
   return policy === undefined
     ? "Can't read maxmemory-policy of Redis: neither CONFIG GET nor INFO memory is allowed. Allow one of them"
-    : `Redis may evict counters (maxmemory-policy is ${policy}), which exceeds limits unseen. Set noeviction`
+    : `Redis may evict counters (maxmemory-policy is ${policy}), and limits are then exceeded unnoticed. Set noeviction`
 }
 
 /** Checks one server's eviction policy on demand. */

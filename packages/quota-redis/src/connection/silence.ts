@@ -71,6 +71,6 @@ export class Silence {
       return
     }
     this.#timer = undefined
-    this.#watched.giveUp(new Error(`the server said nothing for ${this.#silentMs} ms`))
+    this.#watched.giveUp(new Error(`the server was silent for ${this.#silentMs} ms`))
   }
 }

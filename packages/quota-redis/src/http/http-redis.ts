@@ -71,7 +71,7 @@ export class HttpRedis {
       return this.#post(['EVAL', text, ...words], deadline)
     })
     const [tagOfReply, last, result = null] = Array.isArray(reply) ? (reply as readonly Reply[]) : []
-    if (textOf(tagOfReply) !== tag) throw new Error('the answer is not that of this call')
+    if (textOf(tagOfReply) !== tag) throw new Error('the reply belongs to another call')
     this.#onChanges(textOf(last) ?? '')
     return result
   }

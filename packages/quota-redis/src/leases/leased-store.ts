@@ -38,8 +38,8 @@ export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
 
 /** The message for a policy with several layers that aren't shared. */
 const ONE_SLOT =
-  'this policy has several layers of their own keys: their counters are in one slot, where those of a policy with one ' +
-  'such layer are not, and begin at zero'
+  'this policy has limits by several keys, so all its counters are in one slot: counters of a policy with one key ' +
+  'start again'
 
 /** How to get what leases don't support, in the engine's errors. */
 const REMEDY = 'use redisStore(), which has it on a cluster too, in one slot'

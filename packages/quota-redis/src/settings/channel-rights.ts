@@ -17,7 +17,7 @@ export class ChannelRights {
     this.#isReported = true
     const text =
       'changes reach other processes only when they poll, within a second, because the Redis user may not use the ' +
-      `channel ${this.#channel}. Grant it &${this.#channel} +publish +subscribe. Redis said: ${reason}`
+      `channel ${this.#channel}. Grant it &${this.#channel} +publish +subscribe. Redis replied: ${reason}`
     this.#logger.warn(new QuotaWarning('no_channel_rights', text))
   }
 }
