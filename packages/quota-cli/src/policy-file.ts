@@ -58,10 +58,7 @@ function byName(document: unknown): string | undefined {
   if (!isObject(document) || 'limits' in document) return undefined
   const { limit = 100, per = '15m' } = document
   const example = JSON.stringify({ limits: { api: { by: 'user', limit, per } } })
-  if ('limit' in document || 'per' in document) return `a limit has a name: write ${example}`
-  if (!('base' in document)) return undefined
-  const words = 'a window is `per`, a layer `by` or `shared`, a category `for`'
-  return `limits are no table of layers, categories and windows; write each by its name, ${example}: ${words}`
+  return 'limit' in document || 'per' in document ? `a limit has a name: write ${example}` : undefined
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

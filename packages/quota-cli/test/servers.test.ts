@@ -71,7 +71,7 @@ describe.runIf(redisTests)('the command line on a Redis', () => {
       const other = fileOf({ limits: { other: { by: 'tenant', limit: 5, per: '1h' } } })
       expect((await found(server.url, '--policy', other)).rows).toMatchObject({
         level: 'warning',
-        message: expect.stringMatching(/^4 rows that no limit of the policy is by or shared for/),
+        message: expect.stringMatching(/^4 rows that the policy does not name/),
       })
     } finally {
       await bad.stop()

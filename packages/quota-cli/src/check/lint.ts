@@ -80,7 +80,7 @@ function belowShared(
       warning(
         'above_shared',
         `limits.${mine.name}`,
-        `${text(mine, each)} for each is not below the ${all} that "${above.name}" has for all together: one can spend it all`,
+        `${text(mine, each)} per subject is not below the ${all} that "${above.name}" gives everyone: one subject can spend it all`,
         `lower it, or raise limits.${above.name}`,
       ),
     ]

@@ -68,7 +68,7 @@ function rowsOf(keys: ReadonlySet<string>, tables: readonly RowTable[]): StoredK
   const rows = [...counts].map(([layer, count]) => `${layer} ${counted(count)}`)
   const known = ok('rows', `of the policy: ${rows.join(', ')}`)
   if (unknown === 0) return { findings: [known], owners }
-  const message = `${several(unknown, 'row')} that no limit of the policy is by or shared for`
+  const message = `${several(unknown, 'row')} that the policy does not name`
   const mend = 'another policy shares the prefix, or these were renamed: they will expire'
   return { findings: [known, warning('rows', message, mend)], owners }
 }
