@@ -5,12 +5,20 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const root = import.meta.dirname
 const conditions = ['@scoregw/source']
 
-/** Gives `.lua` files as text, as the packed build does. */
-const luaAsText = {
-  name: 'lua-as-text',
+/** Gives `.lua` files as text, as the packed build does; and a file with the fault that `npm run mutants` puts into it. */
+const sources = {
+  name: 'sources',
   enforce: 'pre' as const,
   load(id: string) {
-    return id.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : null
+    const { file, line, instead } = JSON.parse(process.env.QUOTA_TEST_FAULT || '{}') as Record<
+      string,
+      string | undefined
+    >
+    const isFaulty = file !== undefined && id === join(root, file)
+    if (!isFaulty && !id.endsWith('.lua')) return null
+    const text = readFileSync(id, 'utf8')
+    const loaded = isFaulty ? text.split(line ?? '').join(instead) : text
+    return id.endsWith('.lua') ? `export default ${JSON.stringify(loaded)}` : loaded
   },
 }
 
@@ -26,7 +34,7 @@ const folders = [
 
 /** One project for all of them: what many of them import is translated once, and read once by each worker. */
 const tests: TestProjectInlineConfiguration = {
-  plugins: [luaAsText],
+  plugins: [sources],
   // Where a package names its main file without an extension, Node takes `.js`: so it is there once, whoever imports it.
   resolve: { conditions, extensions: ['.js', '.mjs', '.ts', '.json'] },
   ssr: { resolve: { conditions } },

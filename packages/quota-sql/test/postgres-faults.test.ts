@@ -6,6 +6,9 @@ import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresStore, quotaSchemaSql } from '../src/index.ts'
+import { Pooling, Session } from '../src/postgres/session.ts'
+import { postgresStatements } from '../src/postgres/statements.ts'
+import { tableNames } from '../src/schema/tables.ts'
 import { SCHEMA, take, used } from './support/counting.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
@@ -69,6 +72,22 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const again = await Promise.all(Array.from({ length: 90 }, (_, index) => take(all[index % 3]!, `p${index % 4}`)))
     expect([...outcomes, ...new Set(again.map(({ outcome }) => outcome))]).toEqual(['admitted', 'admitted'])
     expect((await used(all[0]!, 'p0'))[1] - before).toBe(240)
+  })
+
+  it('a commit that PostgreSQL answers with a rollback has failed', async () => {
+    const statements = postgresStatements(tableNames('quota'))
+    const session = await Session.open({
+      pool: database.pool(),
+      pooling: new Pooling(),
+      statements,
+      deadlineMs: 10_000,
+    })
+    await session.begin()
+    await errorOf(session.run({ name: 'broken', text: 'select 1 / 0' }, []))
+    const error = await errorOf(session.commit())
+    session.release(false)
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', false])
+    expect(error.message).toContain('PostgreSQL rolled the transaction back')
   })
 
   it('an idle connection that breaks ends neither the process nor later calls', async () => {

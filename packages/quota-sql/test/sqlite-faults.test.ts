@@ -16,13 +16,20 @@ const SLACK_MS = 50
 
 let files = 0
 
+/** A connection that is closed after the test. */
+function connect(path: string): ReturnType<typeof connectTo> {
+  const database = connectTo(path)
+  onTestFinished(() => void database.close())
+  return database
+}
+
 /** A file with the tables, which goes with the test. */
 function newFile(): string {
   const path = join(tmpdir(), `quota-faults-${process.pid}-${files++}.sqlite`)
   onTestFinished(() => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
   })
-  connectTo(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  connect(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
   return path
 }
 
@@ -42,7 +49,7 @@ const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }>
 describe('SQLite faults', () => {
   it('reads don’t wait while another process writes the file', async () => {
     const path = newFile()
-    const [database, other] = [connectTo(path), connectTo(path)]
+    const [database, other] = [connect(path), connect(path)]
     const counters = sqliteStore({ database, deadlineMs: DEADLINE_MS }).open(SCHEMA)
     await take(counters, 'u')
     other.exec('begin immediate')
@@ -55,7 +62,7 @@ describe('SQLite faults', () => {
 
   it('a read-only file rejects immediately, charges nothing, and the failure policy decides', async () => {
     const path = newFile()
-    const database = connectTo(path)
+    const database = connect(path)
     database.pragma('query_only = on')
     const store = sqliteStore({ database })
     expect((await errorOf(() => takeSync(syncSqliteStore({ database }).open(SCHEMA)))).code).toBe('store_error')
@@ -67,14 +74,14 @@ describe('SQLite faults', () => {
       allowed: true,
       source: 'fallback',
     })
-    expect(await used(sqliteStore({ database: connectTo(path) }).open(SCHEMA), 'u')).toEqual([0, 0])
+    expect(await used(sqliteStore({ database: connect(path) }).open(SCHEMA), 'u')).toEqual([0, 0])
     await quota.close()
   })
 
   it('a file locked by another process is waited for until the deadline, then used again', async () => {
     const path = newFile()
-    const counters = sqliteStore({ database: connectTo(path), deadlineMs: DEADLINE_MS }).open(SCHEMA)
-    const other = connectTo(path)
+    const counters = sqliteStore({ database: connect(path), deadlineMs: DEADLINE_MS }).open(SCHEMA)
+    const other = connect(path)
     other.exec('begin immediate')
     const from = ownTime()
     let ticks = 0
@@ -92,10 +99,10 @@ describe('SQLite faults', () => {
 
   it('a file locked while another process deletes old rows is used again afterwards', async () => {
     const path = newFile()
-    const database = connectTo(path)
+    const database = connect(path)
     database.pragma('busy_timeout = 0')
     const counters = syncSqliteStore({ database }).open(SCHEMA)
-    const other = connectTo(path)
+    const other = connect(path)
     // One call in 64 deletes old rows.
     for (let call = 1; call < 64; call++) takeSync(counters)
     other.exec('begin immediate')
@@ -105,7 +112,7 @@ describe('SQLite faults', () => {
   })
 
   it('a closed file and missing tables are reported with the remedy', async () => {
-    const database = connectTo(newFile())
+    const database = connect(newFile())
     const counters = sqliteStore({ database }).open(SCHEMA)
     database.exec('drop table quota_rows')
     const error = await errorOf(() => take(counters, 'u'))

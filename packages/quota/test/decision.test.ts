@@ -1,8 +1,18 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { quotaStatusBody } from '../src/http.ts'
-import type { Decision, RefusedDecision } from '../src/index.ts'
-import { flatLimits, type Gateway, type GatewayEngine, gateway, gatewayPolicy, HOUR, START, usedIn } from './support.ts'
+import { createQuota, type Decision, type RefusedDecision } from '../src/index.ts'
+import {
+  flatLimits,
+  type Gateway,
+  type GatewayEngine,
+  gateway,
+  gatewayPolicy,
+  HOUR,
+  START,
+  testClock,
+  usedIn,
+} from './support.ts'
 
 function refusal(decision: Decision<Gateway>): RefusedDecision<Gateway> {
   if (decision.allowed) throw new Error('expected a refusal')
@@ -20,6 +30,36 @@ function written(quota: Quota, subject = 'u'): unknown[] {
 function perHour(quota: Quota) {
   return quota.statusSync('u').limits['personal-write-1h']
 }
+
+describe('the limits that refuse', () => {
+  it('are those without room, and not one that the request would fill', () => {
+    const quota = createQuota({
+      limits: { full: { by: 'user', limit: 1, per: '1h' }, room: { by: 'user', limit: 2, per: '2h' } },
+    })
+    expect(quota.consumeSync({ subject: 'u' }).allowed).toBe(true)
+    const decision = quota.consumeSync({ subject: 'u' })
+    expect(decision).toMatchObject({ allowed: false, refusals: [{ name: 'full' }] })
+  })
+})
+
+describe('the limit that is reported', () => {
+  it('is the longer window, of two in a layer that end together', () => {
+    const clock = testClock()
+    const quota = createQuota({
+      limits: {
+        short: { by: 'user', limit: 1, per: '1h', for: ['late', 'both'] },
+        long: { by: 'user', limit: 1, per: '2h', for: ['early', 'both'] },
+      },
+      operations: { early: {}, late: {}, both: {} },
+      clock,
+    })
+    quota.consumeSync({ subject: 'u', operation: 'early' })
+    clock.at += HOUR
+    quota.consumeSync({ subject: 'u', operation: 'late' })
+    const decision = quota.consumeSync({ subject: 'u', operation: 'both' })
+    expect(decision).toMatchObject({ allowed: false, refusedBy: { name: 'long', resetAt: START + 2 * HOUR } })
+  })
+})
 
 describe('windows of decisions', () => {
   it('a window opens with the first admitted request and ends at its exact millisecond', () => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuota, type MemoryStore, memoryStore } from '../src/index.ts'
+import type { Demand } from '../src/decision/decide.ts'
+import { LocalShares } from '../src/engine/decide/fallback.ts'
+import { createQuota, definePolicy, type MemoryStore, memoryStore } from '../src/index.ts'
+import { placedLimits } from '../src/policy/cells.ts'
 import type { QuotaStore } from '../src/store.ts'
-import { asyncStore, HOUR, type TestClock, testClock } from './support.ts'
+import { asyncStore, HOUR, START, type TestClock, testClock } from './support.ts'
 
 interface Line {
   cut: boolean
@@ -35,8 +38,8 @@ interface Process {
   readonly line: Line
 }
 
-function processes(count: number, limit: number, clock: TestClock): Process[] {
-  const store = memoryStore({ clock })
+function processes(count: number, limit: number, clock: TestClock, storeClock = clock): Process[] {
+  const store = memoryStore({ clock: storeClock })
   return Array.from({ length: count }, () => {
     const line = { cut: false, looks: 0 }
     return { quota: engineOf(limit, cuttable(store, line), clock, count), line }
@@ -50,6 +53,37 @@ async function admits({ quota }: Process, cost: number, subject = 'u'): Promise<
   })
   return decision.allowed
 }
+
+describe('the shares of an outage', () => {
+  const perDay = { by: 'user', limit: 100, every: 'day', timeZone: 'UTC' } as const
+  const policy = definePolicy({ limits: { perDay }, operations: { read: {} } })
+  const DAY = 24 * HOUR
+  const [start, end] = [START - (START % DAY), START - (START % DAY) + DAY]
+
+  /** A request of one token, by a window of the calendar that opened when its period began. */
+  function seenBy(shares: LocalShares, subject: string, periods?: readonly number[]): Demand {
+    const quotas = { layers: [0], limits: [100] }
+    const demand = { subject: { user: subject }, operation: 'read', set: 0, costs: [1, 0], quotas, periods }
+    shares.see({ ...demand, settingsVersion: 0 }, { now: START, states: [start, 1] })
+    return { ...demand, settingsVersion: 0 }
+  }
+
+  it('a window of the calendar whose end is not known has none', () => {
+    const shares = new LocalShares(placedLimits(policy), testClock())
+    expect(shares.spend(seenBy(shares, 'known', [start, end, end + DAY]), 1)).toBeTypeOf('function')
+    expect(shares.spend(seenBy(shares, 'unknown'), 1)).toBeUndefined()
+  })
+
+  it('of more than 10,000 subjects, those that were seen last have one', () => {
+    const shares = new LocalShares(placedLimits(policy), testClock())
+    const demands = Array.from({ length: 10_001 }, (_, number) => {
+      return seenBy(shares, `u${number}`, [start, end, end + DAY])
+    })
+    expect(shares.spend(demands[0]!, 1)).toBeUndefined()
+    expect(shares.spend(demands[1]!, 1)).toBeTypeOf('function')
+    expect(shares.spend(demands[10_000]!, 1)).toBeTypeOf('function')
+  })
+})
 
 describe('the local failure policy', () => {
   it('the local policy spends this process’s share of the last known remainder and then refuses', async () => {
@@ -75,6 +109,20 @@ describe('the local failure policy', () => {
     expect(await admits(one, 1)).toBe(true)
     one.line.cut = true
     expect(await admits(one, 1, 'other')).toBe(false)
+    clock.at += HOUR - 1
+    expect(await admits(one, 1)).toBe(true)
+    clock.at += 1
+    expect(await admits(one, 1)).toBe(false)
+  })
+
+  it.each([
+    ['ahead', HOUR / 2],
+    ['behind', -HOUR / 2],
+  ])('a window lasts as long in an outage if the store’s clock is %s', async (_, byMs) => {
+    const clock = testClock()
+    const [one] = processes(2, 100, clock, testClock(START + byMs)) as [Process]
+    expect(await admits(one, 1)).toBe(true)
+    one.line.cut = true
     clock.at += HOUR - 1
     expect(await admits(one, 1)).toBe(true)
     clock.at += 1

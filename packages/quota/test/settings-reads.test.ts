@@ -153,3 +153,26 @@ describe('documents without a revision', () => {
     }
   })
 })
+
+describe('settings of subjects', () => {
+  it('those of the 10,000 subjects used last are remembered', async () => {
+    const inner = memorySettings()
+    const readOf: string[] = []
+    const settingsStore: AsyncSettingsStore = {
+      ...heldSettings().store,
+      read: async () => inner.read(),
+      readSubject: async (layer, key) => {
+        readOf.push(key)
+        return inner.readSubject(layer, key)
+      },
+    }
+    const quota = createQuota({ policy, settingsStore })
+    for (let number = 0; number <= 10_000; number++) await quota.consume({ subject: `u${number}`, operation: 'write' })
+    expect(readOf).toHaveLength(10_001)
+    await quota.consume({ subject: 'u1', operation: 'write' })
+    expect(readOf).toHaveLength(10_001)
+    await quota.consume({ subject: 'u0', operation: 'write' })
+    expect(readOf.slice(10_001)).toEqual(['u0'])
+    await quota.close()
+  })
+})
