@@ -29,7 +29,7 @@ const NO_ANSWERS: readonly Buffer[] = []
 /** The server's reply to a batch: see `lua/batch.lua`. */
 export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[]]
 /** A take, as far as the rows need it. */
-export type Charge = Pick<TakeRequest, 'subject' | 'set' | 'costs' | 'periods' | 'quotas'>
+type RowsTake = Pick<TakeRequest, 'subject' | 'set' | 'costs' | 'periods' | 'quotas'>
 /** The limits that are shown. */
 type Shown = Pick<TakeRequest, 'set' | 'periods'>
 
@@ -121,7 +121,7 @@ export class Replay {
     )
   }
 
-  charge(rows: readonly Row[], take: Charge): void {
+  charge(rows: readonly Row[], take: RowsTake): void {
     const { periods, quotas } = take
     this.#instant.moveTo(this.now, periods)
     this.#eachCharged(rows, take, (i, at, cost) => {
@@ -131,7 +131,7 @@ export class Replay {
   }
 
   /** The part of each cost that fits in all windows. */
-  fitting(rows: readonly Row[], take: Charge): number[] {
+  fitting(rows: readonly Row[], take: RowsTake): number[] {
     const { set, costs, quotas } = take
     const layout = this.#layout
     const states = this.view(rows, take) ?? []
@@ -144,7 +144,7 @@ export class Replay {
   }
 
   /** Replays the writes of a refusal. */
-  reanchor(rows: readonly Row[], take: Charge): void {
+  reanchor(rows: readonly Row[], take: RowsTake): void {
     this.#instant.moveTo(this.now, take.periods)
     this.#eachCharged(rows, take, (i, at) => reanchor(this.#cells, i, this.#instant.afterAt(at), this.now))
   }
@@ -185,7 +185,7 @@ export class Replay {
   }
 
   /** Calls `visit` for each cell that a take charges: the index of its pair, its position, and the cost. */
-  #eachCharged(rows: readonly Row[], { set, costs }: Charge, visit: (i: number, at: number, cost: number) => void) {
+  #eachCharged(rows: readonly Row[], { set, costs }: RowsTake, visit: (i: number, at: number, cost: number) => void) {
     const layout = this.#layout
     for (const { start, first, layer } of rows) {
       for (const at of layout.countedIn(set, layer)) {

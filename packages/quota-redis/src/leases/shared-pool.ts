@@ -2,10 +2,10 @@ import { countIn, Instant, type Layout, startIn } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
 import { addTo, covers, isNothing, minus, plus, total, type UnitAmounts } from './amounts.ts'
-import { Demand } from './demand.ts'
 import { Denials } from './denials.ts'
 import { areUsable, Lease, type LeaseGrant, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
+import { RecentCosts } from './recent-costs.ts'
 import type { Seen } from './seen.ts'
 import {
   areSameLimits,
@@ -28,7 +28,7 @@ const MOST_ASKS = 256
 const MOST_WAITING = 10_000
 
 /**
- * Leases are topped up when they fall to this share of the demand. That is an eighth of a second ahead of need, many
+ * Leases are topped up when they fall to this share of the recent costs. That is an eighth of a second ahead of need, many
  * times longer than a grant takes, and late enough to keep grants rare. One server handles all grants.
  */
 const RENEWED_AT = 1 / 4
@@ -66,7 +66,7 @@ export class SharedPool {
   /** Starts of the windows in the last refusal. */
   #denied: readonly number[] | undefined
   readonly #denials: Denials
-  readonly #demand: Demand
+  readonly #recent: RecentCosts
   readonly #instant: Instant
   /** The last grant included a lease, so there is enough left to prefetch. */
   #isLeasing = false
@@ -77,7 +77,7 @@ export class SharedPool {
   constructor(deps: SharedPoolDeps) {
     this.#deps = deps
     this.#denials = new Denials(deps)
-    this.#demand = new Demand(deps.units)
+    this.#recent = new RecentCosts(deps.units)
     this.#instant = new Instant(deps.layout)
   }
 
@@ -92,7 +92,7 @@ export class SharedPool {
 
   take(request: SharedRequest): SharedAnswer | Promise<SharedAnswer> {
     const now = this.#deps.moment()
-    this.#demand.add(request.costs, now)
+    this.#recent.add(request.costs, now)
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {
@@ -226,7 +226,7 @@ export class SharedPool {
   /** Prefetches when the remaining tokens will not last. Opens no window. */
   #refresh({ grant }: Lease): void {
     if (!this.#isLeasing || this.#serving !== undefined) return
-    const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
+    const needed = this.#recent.amounts.map((amount) => amount * RENEWED_AT)
     if (covers(this.#idle(), needed)) return
     const { limits, rates, settingsRevision, periods } = grant
     this.#prefetch = this.#grant([], { limits, rates, settingsRevision, periods, mayOpen: false })
@@ -274,7 +274,7 @@ export class SharedPool {
     const idle = this.#idle()
     const requested = costs.reduce<UnitAmounts>(plus, idle)
     // A bucket has no end that could end a lease.
-    const ahead = rates === undefined ? this.#demand.amounts : idle
+    const ahead = rates === undefined ? this.#recent.amounts : idle
     const wanted = minus(ahead.map(Math.floor), requested).map((amount) => Math.max(0, amount))
     const leaseId = newLeaseId()
     counts.grants++

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { createQuota, definePolicy, type Policy, type Quota, type QuotaOptions, type Subject } from '@scoregw/quota'
+import {
+  createQuota,
+  definePolicy,
+  memorySettings,
+  type Policy,
+  type Quota,
+  type QuotaOptions,
+  type Subject,
+} from '@scoregw/quota'
+import { utcCalendar } from '../model/utc-calendar.ts'
 import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
 import { HOUR_MS, ONE_WINDOW, Probe, throwsCode } from './probe.ts'
 import { MIXED } from './table.ts'
@@ -31,6 +40,16 @@ const POLICIES = {
 const calendar: QuotaOptions['calendar'] = {
   isTimeZone: () => true,
   periods: (_, at) => [at, at + HOUR_MS, at + 2 * HOUR_MS],
+}
+
+/** Two processes with the same counters and settings, and maybe two policies. */
+export function enginesOn(
+  { store, peer, clock }: CaseContext,
+  one: Policy,
+  other: Policy = one,
+): readonly [Quota, Quota] {
+  const shared = { settingsStore: memorySettings(), clock, calendar: utcCalendar, logger: false } as const
+  return [createQuota({ ...shared, policy: one, store }), createQuota({ ...shared, policy: other, store: peer })]
 }
 
 /** What a subject has used, by limit. */

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  createQuota,
-  type Decision,
-  isSyncQuota,
-  memorySettings,
-  type Policy,
-  parsePolicy,
-  type Quota,
-} from '@scoregw/quota'
+import { createQuota, type Decision, isSyncQuota, type Policy, parsePolicy, type Quota } from '@scoregw/quota'
+import { enginesOn } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { HOUR_MS, throwsCode } from './probe.ts'
@@ -41,12 +34,8 @@ function engineOn({ store, clock }: CaseContext, personal = 20, site = 100): Quo
   return createQuota({ policy: policyOf(personal, site), store, clock, logger: false })
 }
 
-/** Two engines in two processes, with the same counters and settings. */
-function twoEngines(context: CaseContext) {
-  const settingsStore = memorySettings()
-  const make = (store = context.store) =>
-    createQuota({ policy: policyOf(20, 100), store, settingsStore, clock: context.clock, logger: false })
-  return [make(), make(context.peer)] as const
+function twoEngines(context: CaseContext): readonly [Quota, Quota] {
+  return enginesOn(context, policyOf(20, 100))
 }
 
 async function used(quota: Quota, subject = 'u', category = 'read'): Promise<number[]> {

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  createQuota,
-  definePolicy,
-  type HeldReservation,
-  type Policy,
-  type Quota,
-  type Reservation,
-} from '@scoregw/quota'
-import { utcCalendar } from '../model/utc-calendar.ts'
-import { abilityCase } from './abilities.ts'
+import { definePolicy, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
+import { abilityCase, type CaseOf, enginesOn } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { DAY_MS, throwsCode } from './probe.ts'
 
@@ -39,20 +31,12 @@ interface Given extends CaseContext {
   readonly other: Quota
 }
 
-function engineCase(
-  name: string,
-  policy: Policy,
-  needs: readonly Need[],
-  run: (given: Given) => Promise<void>,
-): ConformanceCase {
-  return abilityCase(`engine: ${name}`, needs, (context) => {
-    const { store, peer, clock } = context
-    const [quota, other] = [store, peer].map((each) =>
-      createQuota({ policy, store: each, clock, calendar: utcCalendar, logger: false }),
-    )
-    assert.ok(quota !== undefined && other !== undefined)
-    return run({ ...context, quota, other })
-  })
+function engineCaseOf(policy: Policy, ...needs: readonly Need[]): CaseOf<Given> {
+  return (name, run) =>
+    abilityCase(`engine: ${name}`, needs, (context) => {
+      const [quota, other] = enginesOn(context, policy)
+      return run({ ...context, quota, other })
+    })
 }
 
 /** Asserts that the reservation was admitted, and returns it. */
@@ -72,7 +56,7 @@ const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
 
 /** Cases for engines on a store with more abilities than rolling windows. */
 export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
-  engineCase('a hold expires by itself unless it is extended', HELD, ['holds'], async ({ quota, advance, clock }) => {
+  engineCaseOf(HELD, 'holds')('a hold expires by itself unless it is extended', async ({ quota, advance, clock }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const two = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     assert.equal(one.endsAt, clock.now() + 60_000)
@@ -85,7 +69,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await two.commit(1), { charged: 1, uncharged: 0 })
     assert.deepEqual(await own(quota), [1, 0])
   }),
-  engineCase('another process settles a hold by its token', HELD, ['holds'], async ({ quota, other }) => {
+  engineCaseOf(HELD, 'holds')('another process settles a hold by its token', async ({ quota, other }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const resumed = await other.resume(one.token ?? '')
     assert.equal((await resumed.add(2)).allowed, true)
@@ -93,44 +77,41 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await one.commit(1), { charged: 3, uncharged: 0 }, 'answered from the record')
     assert.deepEqual(await own(quota), [3, 0])
   }),
-  engineCase(
-    'a refusal names the concurrency limit, and the slot is free when the work ends',
+  engineCaseOf(
     POLICY,
-    ['holds', 'concurrency'],
-    async (given) => {
-      const { quota, other, clock } = given
-      const work = { subject: 'u', operation: 'work' } as const
-      await throwsCode(() => quota.consume(work), 'reservation_required')
-      const one = held(await quota.reserve(work))
-      held(await other.reserve(work))
-      const third = await quota.reserve(work)
-      assert.ok(third.status === 'refused')
-      const { refusedBy, retryAfterSeconds } = third.decision
-      assert.deepEqual(
-        [
-          refusedBy.kind,
-          refusedBy.name,
-          refusedBy.limit,
-          refusedBy.used,
-          refusedBy.requested,
-          refusedBy.resetAt,
-          retryAfterSeconds,
-        ],
-        ['concurrency', 'running', 2, 2, 1, clock.now() + 1_000, 1],
-      )
-      assert.deepEqual(await own(quota), [6, 6])
-      await one.commit(0)
-      held(await quota.reserve(work))
-      const full = await quota.reserve({ ...work, cost: 8 })
-      assert.ok(full.status === 'refused')
-      assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
-      assert.equal(full.decision.refusals.length, 2)
-    },
-  ),
-  engineCase(
+    'holds',
+    'concurrency',
+  )('a refusal names the concurrency limit, and the slot is free when the work ends', async (given) => {
+    const { quota, other, clock } = given
+    const work = { subject: 'u', operation: 'work' } as const
+    await throwsCode(() => quota.consume(work), 'reservation_required')
+    const one = held(await quota.reserve(work))
+    held(await other.reserve(work))
+    const third = await quota.reserve(work)
+    assert.ok(third.status === 'refused')
+    const { refusedBy, retryAfterSeconds } = third.decision
+    assert.deepEqual(
+      [
+        refusedBy.kind,
+        refusedBy.name,
+        refusedBy.limit,
+        refusedBy.used,
+        refusedBy.requested,
+        refusedBy.resetAt,
+        retryAfterSeconds,
+      ],
+      ['concurrency', 'running', 2, 2, 1, clock.now() + 1_000, 1],
+    )
+    assert.deepEqual(await own(quota), [6, 6])
+    await one.commit(0)
+    held(await quota.reserve(work))
+    const full = await quota.reserve({ ...work, cost: 8 })
+    assert.ok(full.status === 'refused')
+    assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
+    assert.equal(full.decision.refusals.length, 2)
+  }),
+  engineCaseOf(DAILY, 'calendar')(
     'a calendar limit refuses exactly until its reset',
-    DAILY,
-    ['calendar'],
     async ({ quota, advance, clock }) => {
       await quota.consume({ ...SMALL, cost: 10 })
       const refused = await quota.consume(SMALL)
@@ -146,10 +127,12 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       assert.deepEqual([day?.startedAt, day?.used, day?.resetAt], [resetAt, 4, resetAt + DAY_MS])
     },
   ),
-  engineCase(
-    "after a clock stepped back over a boundary a refusal has the window's own period end",
+  engineCaseOf(
     DAILY,
-    ['calendar', 'clock-steps'],
+    'calendar',
+    'clock-steps',
+  )(
+    "after a clock stepped back over a boundary a refusal has the window's own period end",
     async ({ quota, other, advance, stepClock, clock }) => {
       // This engine now knows the periods of today and tomorrow.
       await quota.consume({ ...SMALL, cost: 1 })

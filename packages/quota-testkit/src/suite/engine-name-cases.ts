@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createQuota, memorySettings, type Policy, parsePolicy, type Quota, type Subject } from '@scoregw/quota'
-import { abilityCase, usedBy } from './abilities.ts'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import { parsePolicy, type Quota } from '@scoregw/quota'
+import { abilityCase, enginesOn, usedBy } from './abilities.ts'
+import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 
 const OPERATIONS = {
@@ -22,17 +22,8 @@ const AFTER = parsePolicy({
   operations: OPERATIONS,
 })
 
-/** Two processes with the same counters and settings, and maybe two policies. */
-function enginesOn({ store, peer, clock }: CaseContext, one: Policy, other = one): readonly [Quota, Quota] {
-  const [settingsStore, logger] = [memorySettings(), false as const]
-  return [
-    createQuota({ policy: one, store, settingsStore, clock, logger }),
-    createQuota({ policy: other, store: peer, settingsStore, clock, logger }),
-  ]
-}
-
-async function isAllowed(quota: Quota, operation: string, more: object = {}, subject: Subject = 'u'): Promise<boolean> {
-  return (await quota.consume({ subject, operation, ...more })).allowed
+async function isAllowed(quota: Quota, operation: string, more: object = {}): Promise<boolean> {
+  return (await quota.consume({ subject: 'u', operation, ...more })).allowed
 }
 
 /** Cases for engines about what only names can say. */
@@ -41,7 +32,7 @@ export const ENGINE_NAME_CASES: readonly ConformanceCase[] = [
     const [before, after] = enginesOn(context, BEFORE, AFTER)
     await before.settings.update({ limits: { hourly: 8 } })
     await before.subjects.set('v', { limits: { hourly: 3 } })
-    for (const subject of ['u', 'v']) assert.equal(await isAllowed(before, 'look', { cost: 3 }, subject), true)
+    for (const subject of ['u', 'v']) assert.equal(await isAllowed(before, 'look', { cost: 3, subject }), true)
     const [{ limits: own }, { limits: stored }] = [await after.status('u'), await after.status('v')]
     assert.deepEqual([own.perHour?.limit, own.perHour?.used], [8, 3])
     assert.deepEqual([stored.perHour?.limit, stored.perHour?.used, stored.perHour?.from], [3, 3, 'subject'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createQuota, definePolicy, type Quota } from '@scoregw/quota'
-import { abilityCase } from './abilities.ts'
+import { definePolicy, type Quota } from '@scoregw/quota'
+import { abilityCase, enginesOn } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { MINUTE_MS } from './hold-probe.ts'
 import { HOUR_MS, SECOND_MS } from './probe.ts'
@@ -34,9 +34,8 @@ interface Given extends CaseContext {
 
 function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ConformanceCase {
   return abilityCase(`engine: with several units, ${name}`, needs, (context) => {
-    const engine = (store: CaseContext['store']): Quota =>
-      createQuota({ policy: POLICY, store, clock: context.clock, logger: false })
-    return run({ ...context, quota: engine(context.store), other: engine(context.peer) })
+    const [quota, other] = enginesOn(context, POLICY)
+    return run({ ...context, quota, other })
   })
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { definePolicy } from '@scoregw/quota'
 import { windowCell } from '@scoregw/quota/internal'
-import { abilityCase } from './abilities.ts'
+import { abilityCase, enginesOn } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
@@ -19,10 +19,9 @@ const LONG = { ttlMs: 20 * HOUR_MS } as const
 
 /** Cases about open holds that grow. */
 export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
-  abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async ({ store, peer, clock }) => {
+  abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async (context) => {
     const most = Number.MAX_SAFE_INTEGER
-    const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock, logger: false })
-    const [quota, other] = [engine(store), engine(peer)]
+    const [quota, other] = enginesOn(context, UNLIMITED)
     const hold = await quota.reserve({ subject: 'u', operation: 'work', cost: most - 1, ttlMs: HOLD_MS })
     assert.ok(hold.status === 'reserved')
     assert.equal((await hold.add(1)).allowed, true)

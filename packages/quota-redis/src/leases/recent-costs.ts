@@ -1,11 +1,11 @@
 import { addTo, type UnitAmounts } from './amounts.ts'
 import type { Moment } from './lease.ts'
 
-/** Demand is measured over about this time, in milliseconds. A lease is as large as this demand. */
-const DEMAND_MS = 500
+/** Costs are added up over about this time, in milliseconds. A lease is as large as they are. */
+const RECENT_MS = 500
 
-/** The demand of the last half second or so, per unit. */
-export class Demand {
+/** What requests of the last half second or so cost, per unit. */
+export class RecentCosts {
   readonly #amounts: number[]
   #atMs = 0
 
@@ -21,7 +21,7 @@ export class Demand {
     const amounts = this.#amounts
     const elapsed = steadyMs - this.#atMs
     if (elapsed >= 1) {
-      const left = Math.exp(-elapsed / DEMAND_MS)
+      const left = Math.exp(-elapsed / RECENT_MS)
       for (const [unit, amount] of amounts.entries()) amounts[unit] = amount * left
       this.#atMs = steadyMs
     }
