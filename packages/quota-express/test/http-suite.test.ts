@@ -11,6 +11,7 @@ import {
   playOnNode,
   type ServedHttpApp,
 } from '@scoregw/quota-testkit/http'
+import { randomRuns, slowTests } from '@scoregw/server-kit'
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express'
 import express from 'express'
 import express4 from 'express4'
@@ -110,13 +111,13 @@ function harnessOf(make: typeof express): HttpHarness {
   }
 }
 
-const isDeep = process.env.QUOTA_TEST_DEEP !== undefined
 const VERSIONS = [
-  ['Express 5', harnessOf(express), isDeep ? 10_000 : 300],
-  ['Express 4', harnessOf(express4 as unknown as typeof express), isDeep ? 10_000 : 100],
+  ['Express 5', harnessOf(express)],
+  ...(slowTests ? [['Express 4', harnessOf(express4 as unknown as typeof express)] as const] : []),
 ] as const
+const requests = randomRuns(100, 10_000)
 
-for (const [name, harness, requests] of VERSIONS) {
+for (const [name, harness] of VERSIONS) {
   const count = describeHttp({ describe, it }, harness, name)
   describeHttpFuzz({ describe, it }, harness, name, requests)
   test(`${name} runs every case of the HTTP suite`, () => expect(count).toBe(HTTP_CASES.length))

@@ -9,6 +9,7 @@ import {
   type HttpHarness,
   type HttpRouteSettings,
 } from '@scoregw/quota-testkit/http'
+import { randomRuns, slowTests } from '@scoregw/server-kit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { describe, expect, it, test } from 'vitest'
 
@@ -101,8 +102,8 @@ function harnessOf(isHttp2: boolean): HttpHarness {
   }
 }
 
-const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+const requests = randomRuns(100, 10_000)
 const count = describeHttp({ describe, it }, harnessOf(false), 'Fastify 5')
 describeHttpFuzz({ describe, it }, harnessOf(false), 'Fastify 5', requests)
 test('Fastify runs every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))
-describeHttp({ describe, it }, harnessOf(true), 'Fastify 5 over HTTP/2')
+if (slowTests) describeHttp({ describe, it }, harnessOf(true), 'Fastify 5 over HTTP/2')

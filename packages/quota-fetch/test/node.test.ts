@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { describeHttpFuzz } from '@scoregw/quota-histories'
 import { describeHttp, HTTP_CASES, HttpApp, type HttpHarness } from '@scoregw/quota-testkit/http'
-import { slowTests } from '@scoregw/server-kit'
+import { randomRuns, slowTests } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
 
@@ -40,15 +40,19 @@ function harnessOf(
   }
 }
 
-const isDeep = process.env.QUOTA_TEST_DEEP !== undefined
 const hono = (app: HttpApp): ServedFetch => honoApp(app, (c) => (c.env as { address?: string }).address)
 
 const APPS = [
-  ['quotaFetch on Node', harnessOf(fetchApp, false), isDeep ? 10_000 : 300],
-  ['Hono on Node', harnessOf(hono, false, HONO_ABILITIES), isDeep ? 10_000 : 100],
-  ["Hono on Node with Hono's Response", harnessOf(hono, true, HONO_ABILITIES), isDeep ? 10_000 : 100],
-  ...(slowTests ? [["quotaFetch on Node with Hono's Response", harnessOf(fetchApp, true), 100] as const] : []),
+  ['quotaFetch on Node', harnessOf(fetchApp, false)],
+  ["Hono on Node with Hono's Response", harnessOf(hono, true, HONO_ABILITIES)],
+  ...(slowTests
+    ? [
+        ['Hono on Node', harnessOf(hono, false, HONO_ABILITIES)] as const,
+        ["quotaFetch on Node with Hono's Response", harnessOf(fetchApp, true)] as const,
+      ]
+    : []),
 ] as const
+const requests = randomRuns(100, 10_000)
 
 // Other files may share this process, and may have changed them.
 const { Request, Response } = globalThis
@@ -56,7 +60,7 @@ afterEach(() => {
   Object.assign(globalThis, { Request, Response })
 })
 
-for (const [name, harness, requests] of APPS) {
+for (const [name, harness] of APPS) {
   const count = describeHttp({ describe, it }, harness, name)
   describeHttpFuzz({ describe, it }, harness, name, requests)
   test(`${name} runs every case of the HTTP suite`, () => expect(count).toBe(HTTP_CASES.length))
