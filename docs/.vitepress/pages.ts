@@ -70,7 +70,6 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
       'index',
       'walkthrough',
       'players',
-      'sources',
       'score-sync',
       'reference',
       'console',
