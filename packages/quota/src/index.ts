@@ -13,7 +13,7 @@ export type {
   UncountedLimit,
 } from './decision/decision.ts'
 export type { QuotaHolds } from './engine/admin/holds-admin.ts'
-export type { QuotaSettings, SettingsInForce, SettingsUpdate } from './engine/admin/settings-admin.ts'
+export type { CurrentSettings, QuotaSettings, SettingsUpdate } from './engine/admin/settings-admin.ts'
 export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
 export { createQuota } from './engine/create-quota.ts'
 export { isSyncQuota } from './engine/engine.ts'

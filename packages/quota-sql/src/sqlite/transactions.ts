@@ -133,7 +133,7 @@ export class SqliteTransactions {
 export function instant(clock: Clock): number {
   const now = clock.now()
   if (Number.isSafeInteger(now)) return now
-  throw storeError(`the clock said ${String(now)}: expected whole epoch milliseconds`)
+  throw storeError(`the clock returned ${String(now)}: expected whole epoch milliseconds`)
 }
 
 export function failureOf(error: unknown): QuotaError {

@@ -38,7 +38,7 @@ export interface SettingsUpdate<C extends Counting = Counting> {
 }
 
 /** The settings that a process currently uses. Changes by other processes arrive within a second. */
-export interface SettingsInForce<C extends Counting = Counting> {
+export interface CurrentSettings<C extends Counting = Counting> {
   /** Version 0, the policy's own, until the settings have been read. */
   readonly settings: VersionedSettings<C>
   /** The last known adaptive factor, 0.75 to 1.5; 1 before that. It only applies in mode `adaptive`. */
@@ -48,7 +48,7 @@ export interface SettingsInForce<C extends Counting = Counting> {
 /** Reads and changes the settings of all subjects. */
 export interface QuotaSettings<C extends Counting = Counting> {
   /** Returns the settings that this process currently uses. Calls no store. */
-  current(): SettingsInForce<C>
+  current(): CurrentSettings<C>
   /** Returns the stored settings, without names that the policy doesn't know. Version 0: the policy's own. */
   get(): Promise<VersionedSettings<C>>
   /** Returns the faults of the stored settings: unknown names, which stay stored, and invalid values. */
