@@ -149,12 +149,16 @@ async function play(given: Given): Promise<void> {
   const one = anyLimits()
   const other = kind === 'changing limits' ? anyLimits() : one
   const limits = [one, other] as const
-  const engines = [engineOf(harness, perMs, one, false), engineOf(harness, perMs, other, true)] as const
-  const history = new History(given, perMs, limits, engines)
+  const engines = [engineOf(harness, { perMs, ...one }, false), engineOf(harness, { perMs, ...other }, true)] as const
+  const history = new History(given, { perMs, limits, engines })
   for (let round = 0; round < ROUNDS; round++) await history.round(round)
 }
 
-function engineOf({ store, peer, clock }: StoreHarness, perMs: number, limits: BucketLimits, isPeer: boolean): Quota {
+function engineOf(
+  { store, peer, clock }: StoreHarness,
+  { perMs, ...limits }: BucketLimits & { readonly perMs: number },
+  isPeer: boolean,
+): Quota {
   const policy = definePolicy({
     limits: { bucket: { by: 'user', per: `${perMs}ms`, ...limits } },
     operations: { go: {} },
@@ -177,6 +181,13 @@ interface Subject {
   readonly held: { readonly cost: number; readonly endsAt: number; readonly cancel: () => Promise<void> }[]
 }
 
+/** Two engines that share a store, and the limits of each. */
+interface Played {
+  readonly perMs: number
+  readonly limits: readonly [BucketLimits, BucketLimits]
+  readonly engines: readonly [Quota, Quota]
+}
+
 class History {
   readonly #given: Given
   readonly #perMs: number
@@ -188,12 +199,7 @@ class History {
   readonly #changesAt: number
   readonly #refused: { quota: Quota; subject: string; operation: string; cost: number; resetAt: number }[] = []
 
-  constructor(
-    given: Given,
-    perMs: number,
-    limits: readonly [BucketLimits, BucketLimits],
-    engines: readonly [Quota, Quota],
-  ) {
+  constructor(given: Given, { perMs, limits, engines }: Played) {
     this.#given = given
     this.#perMs = perMs
     this.#limits = limits

@@ -56,33 +56,38 @@ export const madeRequest: fc.Arbitrary<MadeRequest> = fc
     languages: fc.option(junk, { nil: undefined }),
     forwarded: fc.option(junk, { nil: undefined }),
   })
-  .map(({ method, path, reply, cost, user, languages, forwarded }) => {
+  .map((asked) => {
+    const { method, path, reply, cost, user, languages, forwarded } = asked
     const headers: Record<string, string> = { 'x-reply': encodeURIComponent(JSON.stringify(reply)) }
     if (cost !== undefined) headers['x-cost'] = cost
     if (user !== undefined) headers['x-user'] = user
     if (languages !== undefined) headers['accept-language'] = languages
     if (forwarded !== undefined) headers['x-forwarded-for'] = forwarded
-    return { method, path, headers, ...expectedOf(method, path, reply, cost, user) }
+    return { method, path, headers, ...expectedOf(asked) }
   })
 
+/** What decides the answer of a random request. */
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly reply: HttpReply
+  readonly cost: string | undefined
+  readonly user: string | undefined
+}
+
 /** The expected status and charge of a random request. */
-function expectedOf(
-  method: string,
-  path: string,
-  reply: HttpReply,
-  cost: string | undefined,
-  user: string | undefined,
-): { readonly status: number; readonly charged: number } {
+function expectedOf({ method, path, reply, cost, user }: Asked): { readonly status: number; readonly charged: number } {
   const answered = reply.fails === undefined ? (reply.status ?? 200) : 500
   if (path === '/plain' || method === 'OPTIONS') return { status: answered, charged: 0 }
   if (user === undefined || user === 'empty') return { status: 401, charged: 0 }
   const tokens = cost === undefined ? COST : Number(cost.replace('later:', ''))
   const isWrong = ['throws', 'number'].includes(user) || !Number.isSafeInteger(tokens) || tokens < 0
   if (isWrong) return { status: 500, charged: 0 }
-  return { status: answered, charged: chargedBy(path, reply, tokens, answered) }
+  return { status: answered, charged: chargedBy({ path, reply }, tokens, answered) }
 }
 
-function chargedBy(path: string, { fails, settles }: HttpReply, tokens: number, answered: number): number {
+function chargedBy({ path, reply }: Pick<Asked, 'path' | 'reply'>, tokens: number, answered: number): number {
+  const { fails, settles } = reply
   const byOutcome = answered < 400 ? tokens : 0
   if (path === '/first') return tokens
   if (settles === undefined || fails === 'now') return byOutcome
