@@ -63,7 +63,7 @@ it('each of the ten most likely changes names existing files and what reports a 
   expect(changes.length).toBeGreaterThanOrEqual(10)
   for (const change of changes) {
     const [touched = '', reports] = change.split(/\bThen:\s/)
-    const paths = [...touched.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+    const paths = [...touched.matchAll(/\]\(([^)#]+)/g)].map(([, path = '']) => path)
     expect(paths, change).not.toHaveLength(0)
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
     expect(reports, change).toMatch(/\S/)

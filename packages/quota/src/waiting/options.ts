@@ -88,17 +88,13 @@ export function parseQueueOptions(options: unknown): ParsedQueueOptions {
 
 /** @throws {QuotaError} `invalid_wait` */
 export function checkWaits({ maxWaitMs = 0, priority = 0, expectGiveBacks = false }: Waits): void {
-  requireWhole('maxWaitMs', maxWaitMs, { min: 0, max: MAX_WAIT_MS })
-  requireWhole('priority', priority, { min: -MAX_PRIORITY, max: MAX_PRIORITY })
+  requireWhole('maxWaitMs', maxWaitMs, [0, MAX_WAIT_MS])
+  requireWhole('priority', priority, [-MAX_PRIORITY, MAX_PRIORITY])
   if (typeof expectGiveBacks === 'boolean') return
   throw new QuotaError('invalid_wait', `expectGiveBacks: expected true or false, got ${shown(expectGiveBacks)}`)
 }
 
-function requireWhole(
-  name: string,
-  value: unknown,
-  { min, max }: { readonly min: number; readonly max: number },
-): void {
+function requireWhole(name: string, value: unknown, [min, max]: readonly [number, number]): void {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return
   throw new QuotaError('invalid_wait', `${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}`)
 }
