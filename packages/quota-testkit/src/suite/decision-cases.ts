@@ -46,6 +46,28 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.admitted(Number.MAX_SAFE_INTEGER)
     assert.deepEqual(await probe.used(), [Number.MAX_SAFE_INTEGER])
   }),
+  plainCase('a read changes nothing, and the set of all limits returns every row', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const { now } = await probe.admitted(2, { category: 1 })
+    await advance(5)
+    const reply = await probe.counters().read({ subject: 'u', set: 0, layers: [0, 1] })
+    assert.equal(reply.now, now + 5)
+    const none = [-1, 0, -1, 0, -1, 0]
+    assert.deepEqual([...reply.states], [...none, now, 2, now, 2, now, 2, ...none, ...none])
+    assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
+    await probe.admitted(1, { category: 0 })
+    assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
+  }),
+  plainCase('a settlement touches only its subject, category and layers', async ({ store }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 100)
+    await probe.admitted(5, { subject: 'other' })
+    await probe.admitted(5, { category: 1 })
+    const own = await probe.admitted(5, { layers: [0], limits: [100, 100, 100] })
+    await probe.cancel(own, 5, { layers: [0] })
+    assert.deepEqual(await probe.used(), [0, 0, 0, 5, 5, 5])
+    assert.deepEqual(await probe.used({ subject: 'other' }), [5, 5, 5, 5, 5, 5])
+    assert.deepEqual(await probe.used({ category: 1 }), [5, 5, 5, 5, 5, 5])
+  }),
   plainCase('a reset closes only the windows that it names', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(4, { category: 0 })
