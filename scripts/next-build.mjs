@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { manifestOf, root } from './workspace.mjs'
 
 const NEEDED = ['quota', 'quota-fetch']
@@ -41,7 +42,7 @@ async function ask(folder) {
   const answer = async (path, user) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-user': user } })
   const left = async () => /\d+ of 120 left/.exec(await (await answer('/usage', 'ann')).text())?.[0]
   try {
-    while (server.exitCode === null && !(await answer('/usage', 'ann').catch(() => undefined))) await pause()
+    while (server.exitCode === null && !(await answer('/usage', 'ann').catch(() => undefined))) await wait(200)
     // A success is charged and a failure isn't; the page sees the engine of the route.
     same((await answer('/scores/42', 'ann')).status, 200)
     same((await answer('/scores/7', 'ann')).status, 404)
@@ -60,8 +61,6 @@ async function ask(folder) {
 function same(actual, wanted) {
   if (actual !== wanted) throw new Error(`expected ${wanted}, got ${actual}`)
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 200))
 
 async function freePort() {
   const server = createServer().listen(0)

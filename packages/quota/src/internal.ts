@@ -88,6 +88,7 @@ export {
 } from './store/hold-rules.ts'
 export { keyName, layerKey, type Owner, ownerOf, storeSchema } from './store/schema.ts'
 export type { ReadWithin, SettingsReader } from './store/settings-store.ts'
+export { instantOf } from './time/clock.ts'
 export { onAbort } from './time/on-abort.ts'
 export { isoText } from './time/zoned.ts'
 export {

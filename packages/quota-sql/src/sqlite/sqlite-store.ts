@@ -1,3 +1,4 @@
+import { instantOf } from '@scoregw/quota/internal'
 import { type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { checkFormat, tableNames } from '../schema/tables.ts'
 import { countersOf, type PerformNow } from '../step/counters.ts'
@@ -12,7 +13,7 @@ import {
   type SqliteStoreOptions,
   type SyncSqliteStoreOptions,
 } from './options.ts'
-import { failureOf, instant, SqliteTransactions } from './transactions.ts'
+import { failureOf, SqliteTransactions } from './transactions.ts'
 import { performWithin } from './within.ts'
 
 /** How many rows and ids are deleted together. */
@@ -51,9 +52,9 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     transact: (operation) => transactions.add(operation),
     inTransaction: (transaction) => performWithin(transaction, database, file, clock),
     idle: () => transactions.idle(),
-    due: (most) => small(() => file.due(instant(clock), most)),
+    due: (most) => small(() => file.due(instantOf(clock), most)),
     count: () => small(() => file.countHolds()),
-    forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
+    forget: () => small(() => file.forget(instantOf(clock), FORGOTTEN_AT_ONCE)),
   })
   return {
     ...store,
@@ -86,7 +87,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     }
     const operation = operationOf(work, (value) => (answer = () => value), reject)
     try {
-      ended.add(file.whole(() => file.step([operation], instant(clock))))
+      ended.add(file.whole(() => file.step([operation], instantOf(clock))))
     } catch (error) {
       throw failureOf(error)
     }
@@ -94,13 +95,13 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     return answer()
   }
   const endDue = (): void => {
-    const due = file.due(instant(clock), SWEPT_AT_ONCE)
+    const due = file.due(instantOf(clock), SWEPT_AT_ONCE)
     for (const hold of due) if (done(endWork(hold))) warnOfAside(hold)
     if (due.length > 0) endDue()
   }
   const forget = (): void => {
     try {
-      file.forget(instant(clock), FORGOTTEN_A_CHORE)
+      file.forget(instantOf(clock), FORGOTTEN_A_CHORE)
     } catch (error) {
       throw failureOf(error)
     }

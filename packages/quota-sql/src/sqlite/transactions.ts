@@ -1,6 +1,6 @@
 import timers from 'node:timers/promises'
-import { type Clock, QuotaError } from '@scoregw/quota'
-import { errorText } from '@scoregw/quota/internal'
+import { QuotaError } from '@scoregw/quota'
+import { errorText, instantOf } from '@scoregw/quota/internal'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
 import { type Operation, readsRows } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
@@ -109,11 +109,11 @@ export class SqliteTransactions {
     const { file, clock, ended } = this.#deps
     if (operations.every(({ isOver }) => isOver)) return
     if (operations.every(readsRows)) {
-      this.#ourWay(() => file.reading(() => file.read(operations, instant(clock))))
+      this.#ourWay(() => file.reading(() => file.read(operations, instantOf(clock))))
       for (const operation of operations) operation.done()
       return
     }
-    const holds = this.#ourWay(() => file.whole(() => file.step(operations, instant(clock)), committing))
+    const holds = this.#ourWay(() => file.whole(() => file.step(operations, instantOf(clock)), committing))
     for (const operation of operations) operation.done()
     ended(holds)
   }
@@ -127,13 +127,6 @@ export class SqliteTransactions {
       if (!this.#isUsual) file.behave(this.#usual)
     }
   }
-}
-
-/** Reads a clock. @throws {QuotaError} `store_error` unless it returns whole milliseconds */
-export function instant(clock: Clock): number {
-  const now = clock.now()
-  if (Number.isSafeInteger(now)) return now
-  throw storeError(`the clock returned ${String(now)}: expected whole epoch milliseconds`)
 }
 
 export function failureOf(error: unknown): QuotaError {

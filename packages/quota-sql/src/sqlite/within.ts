@@ -1,11 +1,11 @@
 import type { Clock } from '@scoregw/quota'
-import { refusedOptions } from '@scoregw/quota/internal'
+import { instantOf, refusedOptions } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import type { Perform } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { isOpen, type SqliteConnection } from './database.ts'
 import type { SqliteFile } from './file.ts'
-import { failureOf, instant } from './transactions.ts'
+import { failureOf } from './transactions.ts'
 
 /**
  * Runs work synchronously in the open transaction, behind a savepoint. If it fails, the transaction is as before.
@@ -29,7 +29,7 @@ export function performWithin(
     new Promise((resolve, reject) => {
       const operation = operationOf(work, resolve, reject)
       try {
-        file.within(() => file.step([operation], instant(clock)))
+        file.within(() => file.step([operation], instantOf(clock)))
       } catch (error) {
         operation.fail(notDone(failureOf(error)))
       }
