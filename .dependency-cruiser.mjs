@@ -25,15 +25,14 @@ const rooms = {
 const redisRooms = {
   lua: [],
   connection: ['lua'],
-  calls: ['connection', 'lua'],
   keys: [],
-  counters: ['calls', 'keys', 'connection', 'lua'],
-  store: ['counters', 'calls', 'keys', 'connection', 'lua'],
+  counters: ['keys', 'connection', 'lua'],
+  store: ['counters', 'keys', 'connection', 'lua'],
   settings: ['store', 'connection', 'lua'],
   factor: ['settings', 'store', 'connection', 'lua'],
   outcomes: ['store', 'connection', 'lua'],
-  http: ['settings', 'store', 'counters', 'calls', 'keys', 'connection', 'lua'],
-  leases: ['store', 'counters', 'calls', 'keys', 'connection', 'lua'],
+  http: ['settings', 'store', 'counters', 'keys', 'connection', 'lua'],
+  leases: ['store', 'counters', 'keys', 'connection', 'lua'],
 }
 
 /** The same of packages/quota-sql/src. */

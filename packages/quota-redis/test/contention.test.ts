@@ -2,7 +2,8 @@ import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { describe, expect, it, vi } from 'vitest'
-import { Batch, type Operation } from '../src/counters/batch.ts'
+import { Gathered } from '../src/counters/delivery.ts'
+import type { Operation } from '../src/counters/operation.ts'
 import type { RedisCounters, RedisStore } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -74,8 +75,8 @@ describe.runIf(redisTests)('two processes on one shared row', () => {
     await Promise.all(stores.map((store) => store.ready()))
     const members = stores.map((store, index) => new Member(store, `m${index}`))
     const tries = new Map<Operation, number>()
-    const add = Batch.prototype.add
-    const spy = vi.spyOn(Batch.prototype, 'add').mockImplementation(function (this: Batch, operation) {
+    const add = Gathered.prototype.add
+    const spy = vi.spyOn(Gathered.prototype, 'add').mockImplementation(function (this: Gathered, operation) {
       tries.set(operation, (tries.get(operation) ?? 0) + 1)
       add.call(this, operation)
     })

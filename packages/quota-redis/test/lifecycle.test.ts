@@ -5,7 +5,7 @@ import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
-import { Batch } from '../src/counters/batch.ts'
+import { Gathered } from '../src/counters/delivery.ts'
 import { type RedisStoreOptions, redisStore } from '../src/index.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { engineOn, usedBy } from './support/engines.ts'
@@ -154,7 +154,7 @@ describe.runIf(redisTests)('the lifecycle of a Redis store', () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later)
     await store.ready()
-    const spy = vi.spyOn(Batch.prototype, 'answer').mockImplementationOnce(() => {
+    const spy = vi.spyOn(Gathered.prototype, 'answer').mockImplementationOnce(() => {
       throw new RangeError('some bytes')
     })
     later(() => spy.mockRestore())

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Outbox } from '../src/calls/calls.ts'
-import type { Batched } from '../src/calls/delivery.ts'
+import { type Batched, Outbox } from '../src/counters/calls.ts'
 
 class Numbers implements Batched<number> {
   readonly operations: number[] = []
@@ -27,7 +26,7 @@ function outbox() {
         return () => void timers.splice(timers.indexOf(timer), 1)
       },
     },
-    newBatch: () => new Numbers(),
+    gather: () => new Numbers(),
     inFlight: () => underWay,
     send({ operations }) {
       sent.push(operations)

@@ -75,7 +75,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     const one = store(redis.port)
     const counters = redisStore({ client: new Redis({ port: redis.port, lazyConnect: true }), deadlineMs: 1_000 })
     later(() => counters.close())
-    const { take } = counters.open(
+    const opened = counters.open(
       uniform(['tokens'], cellsIn(['tokens'], [windowCell({ label: '1h', lengthMs: 3_600_000 })]), [
         { name: 'personal', shared: false },
       ]),
@@ -102,8 +102,8 @@ describe.runIf(redisTests)('settings in Redis', () => {
       const stored = (await one.read())!
       const document = text === `${revision} 7 {` ? '{' : text
       expect(stored).toMatchObject({ document, version: text === `${revision} 7 {` ? 7 : 0 })
-      expect((await take(request)).settingsRevision).toBe(stored.revision)
-      expect((await take({ ...request, settingsRevision: stored.revision })).outcome).toBe('admitted')
+      expect((await opened.take(request)).settingsRevision).toBe(stored.revision)
+      expect((await opened.take({ ...request, settingsRevision: stored.revision })).outcome).toBe('admitted')
       expect(await one.write(settings, { ifRevision: 'another' })).toMatchObject({ written: false })
       expect(await one.write(settings, { ifRevision: stored.revision })).toMatchObject({ written: true })
     }

@@ -2,7 +2,10 @@ import type { QuotaLogger } from '@scoregw/quota'
 import type { Deadline } from '@scoregw/quota/store'
 import type { Cluster, Redis } from 'ioredis'
 import type { Script } from '../lua/script.ts'
-import type { EvictionPolicy } from './eviction-policy.ts'
+import { isReplyOf } from './errors.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const { setTimeout } = globalThis
 
 /** A client of one server by node-redis, 5.12.1 or later: `createClient()`. It need not be connected. */
 export interface NodeRedisClient {
@@ -66,7 +69,7 @@ export interface Connection {
    * The server that an error reply redirects to for this one call, as for keys that are being moved. Commands on that
    * connection are sent as asking. `undefined` for other errors.
    */
-  redirected(error: unknown): Promise<Connection> | undefined
+  redirected?(error: unknown): Promise<Connection> | undefined
   /**
    * Runs a script, if that takes more than a command. Nothing is sent after the deadline.
    *
@@ -76,6 +79,15 @@ export interface Connection {
   /** Closes everything. Commands in flight reject. */
   close(): void
 }
+
+/**
+ * The reaction to a Redis that may evict keys when its memory is full. An evicted counter restarts at zero, so more is
+ * admitted than the limit allows, without a trace.
+ *
+ * - `require-noeviction`: the store refuses to work (`unsafe_eviction`).
+ * - `warn`: it works, and logs a warning once per connection.
+ */
+export type EvictionPolicy = 'require-noeviction' | 'warn'
 
 /** The default deadline of an attempt to connect, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 2_000
@@ -100,4 +112,36 @@ export interface ConnectionOptions {
 export function textOf(reply: Reply | undefined): string | undefined {
   if (!ArrayBuffer.isView(reply)) return undefined
   return Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength).toString()
+}
+
+// Work on the server that has the keys ---------------------------------------------------------------------------------
+
+/** How often work is tried, and the pause between two attempts in milliseconds. */
+const TRIES = 10
+const PAUSE_MS = 50
+
+/**
+ * Runs one command's work on the server that has its keys. While a cluster reports that the work was not done and will
+ * soon be possible, it is repeated for half a second. Other errors, and unknown outcomes, reject.
+ */
+export async function carryOut<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    await connection.ready()
+    try {
+      return await followed(connection, work)
+    } catch (error) {
+      if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN', 'NOAUTH')) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}
+
+async function followed<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+  try {
+    return await work(connection)
+  } catch (error) {
+    const other = await connection.redirected?.(error)?.catch(() => undefined)
+    if (other === undefined) throw error
+    return work(other)
+  }
 }

@@ -1,8 +1,7 @@
 import type { Cluster } from 'ioredis'
-import { ClusterNodes } from './cluster-nodes.ts'
+import { ClusterNodes, keySlot } from './cluster-nodes.ts'
 import type { Connection, ConnectionOptions, RedisClient } from './connection.ts'
 import { isReplyOf } from './errors.ts'
-import { keySlot } from './key-slot.ts'
 import { ServerConnection } from './server-connection.ts'
 
 /**

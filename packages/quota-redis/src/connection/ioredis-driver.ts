@@ -1,8 +1,7 @@
 import type { Redis, RedisOptions } from 'ioredis'
 import type { Reply, Word } from './connection.ts'
-import { type Driver, type DriverEvents, type DriverTimes, type Place, retryDelayMs } from './driver.ts'
+import { type Driver, type DriverEvents, type DriverTimes, type Place, retryDelayMs, Silence } from './driver.ts'
 import { needsNewConnection } from './errors.ts'
-import { Silence } from './silence.ts'
 
 /**
  * Lets a lost reply fail the call once. With ioredis' defaults a command whose reply is lost is sent again, which would

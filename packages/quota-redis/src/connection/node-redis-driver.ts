@@ -1,7 +1,6 @@
 import type { NodeRedisClient, Reply, Word } from './connection.ts'
-import { type Driver, type DriverEvents, type DriverTimes, retryDelayMs } from './driver.ts'
+import { type Driver, type DriverEvents, type DriverTimes, retryDelayMs, Silence } from './driver.ts'
 import { isError, needsNewConnection, notConnected } from './errors.ts'
-import { Silence } from './silence.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout } = globalThis

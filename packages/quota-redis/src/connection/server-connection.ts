@@ -1,21 +1,20 @@
-import { QuotaError } from '@scoregw/quota'
+import { QuotaError, type QuotaLogger } from '@scoregw/quota'
 import { Deadline } from '@scoregw/quota/store'
 import type { Redis } from 'ioredis'
 import {
   CONNECT_TIMEOUT_MS,
   type Connection,
   type ConnectionOptions,
+  type EvictionPolicy,
   isNodeRedis,
   type NodeRedisClient,
   type Reply,
   type Word,
 } from './connection.ts'
-import type { Driver, DriverEvents, Place } from './driver.ts'
-import { greetingError, notConnected, withoutCommand } from './errors.ts'
-import { EvictionCheck } from './eviction-policy.ts'
+import { type Driver, type DriverEvents, type Place, silenceOf } from './driver.ts'
+import { greetingError, isReply, isReplyOf, notConnected, withoutCommand } from './errors.ts'
 import { IoredisDriver } from './ioredis-driver.ts'
 import { NodeRedisDriver } from './node-redis-driver.ts'
-import { silenceOf } from './silence.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const steadyMs = performance.now.bind(performance)
@@ -140,10 +139,6 @@ export class ServerConnection implements Connection {
     return this.send(command, ...words)
   }
 
-  redirected(): undefined {
-    return undefined
-  }
-
   close(): void {
     this.#closed = true
     this.#usable = false
@@ -186,5 +181,71 @@ export class ServerConnection implements Connection {
     this.#opening.met()
     this.#waiters?.reject(error)
     this.#waiters = undefined
+  }
+}
+
+// Whether the server may evict keys ------------------------------------------------------------------------------------
+
+/** Sends a command. */
+type SendCommand = (command: string, words: readonly string[]) => Promise<unknown>
+
+/**
+ * Reads from the server whether it may evict keys.
+ *
+ * @returns the fault, if there is one
+ * @throws the client's error if the connection breaks meanwhile
+ */
+async function evictionFault(send: SendCommand): Promise<string | undefined> {
+  const policy = (await fromConfig(send)) ?? (await fromInfo(send))
+  if (policy === 'noeviction') return undefined
+  return policy === undefined
+    ? "Can't read maxmemory-policy of Redis: neither CONFIG GET nor INFO memory is allowed. Allow one of them"
+    : `Redis may evict counters (maxmemory-policy is ${policy}), and limits are then exceeded unnoticed. Set noeviction`
+}
+
+/** Checks one server's eviction policy on demand. */
+class EvictionCheck {
+  readonly #send: SendCommand
+  readonly #wanted: EvictionPolicy
+  readonly #logger: QuotaLogger
+  /** The last warning, so that it is logged once. */
+  #warned: string | undefined
+
+  constructor(send: SendCommand, wanted: EvictionPolicy, logger: QuotaLogger) {
+    this.#send = send
+    this.#wanted = wanted
+    this.#logger = logger
+  }
+
+  /** @throws {QuotaError} `unsafe_eviction` */
+  async check(): Promise<void> {
+    const fault = await evictionFault(this.#send)
+    if (fault !== undefined && this.#wanted === 'require-noeviction') {
+      throw new QuotaError('unsafe_eviction', `${fault}, or pass evictionPolicy: "warn".`)
+    }
+    if (fault !== undefined && fault !== this.#warned) this.#logger.warn(`${fault}.`)
+    this.#warned = fault
+  }
+}
+
+async function fromConfig(send: SendCommand): Promise<string | undefined> {
+  const reply = await unlessRefused(send('CONFIG', ['GET', 'maxmemory-policy']))
+  return Array.isArray(reply) ? String(reply[1]) : undefined
+}
+
+async function fromInfo(send: SendCommand): Promise<string | undefined> {
+  const reply = await unlessRefused(send('INFO', ['memory']))
+  return /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
+}
+
+/** Managed servers forbid or remove commands. An error reply to one of them means no more than that. */
+async function unlessRefused<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply
+  } catch (error) {
+    // Without a password the server replies with this error only.
+    if (isReplyOf(error, 'NOAUTH')) throw error
+    if (isReply(error)) return undefined
+    throw error
   }
 }

@@ -1,13 +1,9 @@
 import { PERIOD_NUMBERS } from '@scoregw/quota/internal'
 import type { SubjectKeys, TakeRequest } from '@scoregw/quota/store'
-import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
-import type { TakeBasis } from './charges.ts'
-import type { ListBook, ListBooks } from './lists.ts'
-import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
 import { type BatchReply, type CallBasis, Replay } from './replay.ts'
-import type { Row } from './rows.ts'
+import type { ListBook, ListBooks, Row } from './rows.ts'
 
 const MAX_KEY_CHARACTERS = 32 * 1024
 /** The most numbers in one call. Lua can unpack about 8,000. */
@@ -15,18 +11,8 @@ const MAX_NUMBERS = 4_000
 /** The first argument that is a text. */
 const FIRST_TEXT = 2
 
-/** One operation of a batch. It receives the replies and its place among them, or fails. */
-export interface Operation {
-  /** Whether it may be sent again when its outcome is unknown. */
-  readonly repeatable: boolean
-  encode(batch: Batch): void
-  answer(replay: Replay, place: number): void
-  /** The call of a script for this operation without others; `undefined`: it needs a batch. */
-  alone(calls: LoneCalls, until: number): LoneCall | undefined
-  /** Receives the reply to that call. */
-  answerAlone(replay: Replay, rows: readonly Row[]): void
-  fail(error: unknown): void
-}
+/** The members of a request that decide a take, apart from its costs. */
+export type TakeBasis = Pick<TakeRequest, 'quotas' | 'set' | 'settingsRevision' | 'periods' | 'subject'>
 
 /** Takes of the batch that share quotas, settings and periods. */
 interface TakeGroup extends Omit<TakeBasis, 'subject'> {
@@ -53,9 +39,7 @@ interface Run {
 export class Batch {
   readonly keys: Keys
   readonly books: ListBooks
-  readonly operations: Operation[] = []
   readonly #basis: CallBasis
-  readonly #testNow: number | undefined
   readonly #units: number
   readonly #rows = new Map<string, Row>()
   /** The lists of limits of those rows, with their indexes from 1. */
@@ -76,13 +60,13 @@ export class Batch {
   /** How many numbers the cells of all rows have. */
   #cellNumbers = 0
   #keyCharacters = 0
+  #operations = 0
 
-  constructor(basis: CallBasis, testNow: number | undefined) {
+  constructor(basis: CallBasis) {
     const { keys, books } = basis
     this.keys = keys
     this.books = books
     this.#basis = basis
-    this.#testNow = testNow
     const hasSlots = keys.layout.cells.some(({ kind }) => kind === 'concurrency')
     this.#units = keys.schema.units.length + (hasSlots ? 1 : 0)
   }
@@ -92,15 +76,11 @@ export class Batch {
     return this.#keyCharacters >= MAX_KEY_CHARACTERS || numbers >= MAX_NUMBERS
   }
 
-  add(operation: Operation): void {
-    operation.encode(this)
-    this.operations.push(operation)
-  }
-
   // Operations --------------------------------------------------------------------------------------------------------
 
   /** Adds an operation that is only a take. @returns its rows, one per used layer */
   onlyTake(request: TakeRequest): readonly Row[] {
+    this.#operations++
     const group = this.#groupOf(request)
     const numbers = this.#numbers
     const run = this.#run?.group === group ? this.#run : this.#newRun(group)
@@ -115,6 +95,7 @@ export class Batch {
 
   /** Adds an operation that consists of steps. */
   steps(write: () => void): void {
+    this.#operations++
     this.#run = undefined
     const at = this.#numbers.push(0)
     write()
@@ -133,6 +114,21 @@ export class Batch {
 
   step(name: Exclude<StepName, 'take' | 'charge' | 'fit'>, ...numbers: readonly number[]): void {
     this.#numbers.push(codeOf(name), ...numbers)
+  }
+
+  /** Adds steps that fail if a row cannot be read. */
+  readable(rows: readonly Row[]): void {
+    for (const row of rows) this.step('readable', row.place, this.listOf(row))
+  }
+
+  /** Adds a step that keeps a row. @param until an instant; below 0, in that many milliseconds */
+  keep(row: Row, until: number): void {
+    this.step('keep', row.place, this.listOf(row), until)
+  }
+
+  /** Adds a step that fails if a record has changed. */
+  expect(key: string, mark: string): void {
+    this.step('expect', this.record(key), this.text(Buffer.from(mark, 'latin1')))
   }
 
   // Rows, and names by places from 1 ----------------------------------------------------------------------------------
@@ -181,8 +177,8 @@ export class Batch {
     const operations = this.#numbers.slice()
     for (const { at, group } of this.#groupsAt) operations[at] = groupsFrom + group.at
     const numbers = Float64Array.from([
-      ...[this.#testNow ?? -1, until, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
-      ...[this.#lists.size, this.#tariffs.size, this.#groups.length, this.operations.length],
+      ...[this.#basis.testNow() ?? -1, until, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
+      ...[this.#lists.size, this.#tariffs.size, this.#groups.length, this.#operations],
       ...ofLists,
       ...this.#tariffNumbers,
       ...groups,
@@ -193,19 +189,8 @@ export class Batch {
   }
 
   /** The rows as the script found them, with its other replies. */
-  replayOf(reply: Reply): Replay {
-    return new Replay(reply as unknown as BatchReply, [...this.#rows.values()], this.#basis)
-  }
-
-  /** @returns the server's time */
-  answer(reply: Reply): number {
-    const replay = this.replayOf(reply)
-    for (const [place, operation] of this.operations.entries()) operation.answer(replay, place)
-    return replay.now
-  }
-
-  fail(error: unknown): void {
-    for (const operation of this.operations) operation.fail(error)
+  replayOf(reply: BatchReply): Replay {
+    return new Replay(reply, [...this.#rows.values()], this.#basis)
   }
 
   #newRun(group: TakeGroup): Run {

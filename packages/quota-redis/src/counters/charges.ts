@@ -10,11 +10,11 @@ import {
   startIn,
   usedLayers,
 } from '@scoregw/quota/internal'
-import type { SubjectKeys, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import type { SettleRequest, SubjectKeys, WindowStates } from '@scoregw/quota/store'
 import type { Keys } from '../keys/keys.ts'
-
-/** The members of a request that decide a take, apart from its costs. */
-export type TakeBasis = Pick<TakeRequest, 'quotas' | 'set' | 'settingsRevision' | 'periods' | 'subject'>
+import type { Batch, TakeBasis } from './batch.ts'
+import type { Replay } from './replay.ts'
+import type { PlacedRefund, Row } from './rows.ts'
 
 /** A hold's charge in one cell. `row` is the row's key without the prefix. */
 export type Charge = readonly [row: string, identity: string, startedAt: number, amount: number]
@@ -47,28 +47,6 @@ export function merged(before: readonly Charge[], added: readonly Charge[]): rea
   return [...kept, ...grown]
 }
 
-/** The refund to a cell. */
-export interface Refund {
-  readonly row: string
-  readonly identity: string
-  readonly startedAt: number
-  readonly amount: number
-  /** Whether the cell is closed when nothing is left: slots, and windows that an undone take opened. */
-  readonly closes: boolean
-}
-
-/** The refunds of a hold. @param most the largest refund per unit; everything by default */
-export function refundsOf(
-  { charges }: Charged,
-  most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
-): Refund[] {
-  return charges.flatMap(([row, identity, startedAt, charged]) => {
-    const { unit = '' } = cellOfIdentity(identity) ?? {}
-    const amount = amountBack(charged, unit, most)
-    return amount > 0 ? [{ row, identity, startedAt, amount, closes: unit === SLOTS }] : []
-  })
-}
-
 /** A hold's charges in its owner's rows, by limit: pairs `[startedAt, amount]`, or `[-1, 0]` without a charge. */
 export function chargedIn({ charges }: Charged, subject: SubjectKeys, keys: Keys): readonly number[] {
   const { by } = ownerOf(keys.schema, subject)
@@ -80,6 +58,12 @@ export function chargedIn({ charges }: Charged, subject: SubjectKeys, keys: Keys
       return charge === undefined ? [NOT_OPEN, 0] : [charge[2], charge[3]]
     })
   })
+}
+
+/** Adds the steps that keep the rows in which a hold has slots. */
+export function encodeSlots(batch: Batch, { charges, endsAt }: Charged & { readonly endsAt: number }): void {
+  const slots = charges.filter(([, identity]) => cellOfIdentity(identity)?.kind === 'concurrency')
+  for (const [name] of slots) batch.keep(batch.rowNamed(name), endsAt)
 }
 
 /** Each identity once, followed by one list per row: its name, then triples of identity index, start and amount. */
@@ -106,4 +90,68 @@ export function fromRows(byRows: ChargesByRow): Charge[] {
       charges.push([rows[r] as string, nth(identities, nth(cells, i)), nth(cells, i + 1), nth(cells, i + 2)])
   }
   return charges
+}
+
+// Refunds -------------------------------------------------------------------------------------------------------------
+
+/** The refund to a cell. */
+export interface Refund {
+  readonly row: string
+  readonly identity: string
+  readonly startedAt: number
+  readonly amount: number
+  /** Whether the cell is closed when nothing is left: slots, and windows that an undone take opened. */
+  readonly closes: boolean
+}
+
+/** The refunds of a hold. @param most the largest refund per unit; everything by default */
+export function refundsOf(
+  { charges }: Charged,
+  most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
+): Refund[] {
+  return charges.flatMap(([row, identity, startedAt, charged]) => {
+    const { unit = '' } = cellOfIdentity(identity) ?? {}
+    const amount = amountBack(charged, unit, most)
+    return amount > 0 ? [{ row, identity, startedAt, amount, closes: unit === SLOTS }] : []
+  })
+}
+
+/** Refunds to the windows of a reply. */
+export function refundsOfStates(request: SettleRequest, keys: Keys): Refund[] {
+  const { subject, states } = request
+  const { layout } = keys
+  return usedLayers(layout, request).flatMap((layer) => {
+    const row = keys.nameOf(keys.row(layer, subject))
+    return layout.countedIn(request.set, layer).flatMap((at) => {
+      const { identity, unit } = layout.cellAt(at)
+      const startedAt = states[2 * at] ?? NOT_OPEN
+      // Slots have no refund: their hold frees them.
+      const amount = request.refunds[unit] ?? 0
+      return startedAt === NOT_OPEN || amount === 0 ? [] : [{ row, identity, startedAt, amount, closes: false }]
+    })
+  })
+}
+
+/** Refunds with their rows, which the batch gets. */
+export function placedIn(batch: Batch, refunds: readonly Refund[]): readonly PlacedRefund[] {
+  return refunds.map(({ row, identity, ...refund }) => {
+    const place = batch.rowNamed(row)
+    return { ...refund, row: place, cell: place.book.numberOf(identity) }
+  })
+}
+
+/** The rows of refunds, each once. */
+export function rowsOf(refunds: readonly PlacedRefund[]): readonly Row[] {
+  return [...new Set(refunds.map(({ row }) => row))]
+}
+
+/** Adds the steps that refund. */
+export function encodeRefunds(batch: Batch, refunds: readonly PlacedRefund[]): void {
+  for (const { row, cell, startedAt, amount, closes } of refunds) {
+    batch.step('give', row.place, cell, startedAt, amount, closes ? 1 : 0)
+  }
+}
+
+export function replayRefunds(replay: Replay, refunds: readonly PlacedRefund[]): void {
+  for (const refund of refunds) replay.give(refund)
 }

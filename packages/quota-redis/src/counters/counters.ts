@@ -1,93 +1,73 @@
 import type { Clock } from '@scoregw/quota'
 import { Instant, type Layout, usedLayers } from '@scoregw/quota/internal'
 import type {
+  AsyncCounters,
   ReadReply,
   ReadRequest,
   ResetRequest,
   SettleRequest,
+  StoreAbilities,
   StoreSchema,
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { Calls } from '../calls/calls.ts'
-import { HoldIndexes } from '../calls/hold-indexes.ts'
 import type { Connection } from '../connection/connection.ts'
 import { Keys } from '../keys/keys.ts'
-import { Batch, type Operation } from './batch.ts'
-import type { Refund } from './charges.ts'
-import { Gathered, type GatheredDeps } from './gathered.ts'
+import { Calls } from './calls.ts'
+import { encodeRefunds, placedIn, type Refund, refundsOfStates, replayRefunds, rowsOf } from './charges.ts'
+import { Gathered } from './delivery.ts'
 import { Holds } from './holds.ts'
-import { ListBooks } from './lists.ts'
 import { LoneCalls } from './lone-calls.ts'
+import { HoldIndexes } from './open-holds.ts'
 import { AGAIN, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
-import { encodeReadable, encodeRefunds, placedIn, refundsOfStates, replayRefunds, rowsOf } from './refunds.ts'
-import { type CallBasis, Replay } from './replay.ts'
-import type { PlacedRefund, Row } from './rows.ts'
+import type { CallBasis } from './replay.ts'
+import { ListBooks, type PlacedRefund, type Row } from './rows.ts'
 import { TakesUnderIds } from './takes-under-ids.ts'
 
+/** What all counters of a store have in common. */
 export interface CountersDeps {
   readonly connection: Connection
   /** The beginning of every key. */
   readonly prefix: string
-  readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
 }
 
-/** What {@link Counters} consist of. */
-interface CounterParts {
-  readonly keys: Keys
-  readonly caller: Calls<Operation>
-  readonly changes: RecordChanges
-  readonly holds: Holds
-}
-
-/** Opens the counters of one policy. Expired holds are refunded once `holds.sweeper` is started. */
-export function openCounters(deps: CountersDeps): Counters {
-  const { connection, prefix, schema, deadlineMs, testClock } = deps
-  const keys = new Keys(prefix, schema)
-  const books = new ListBooks(keys.layout)
-  const basis: CallBasis = { keys, books, instant: new Instant(keys.layout) }
-  const parts: GatheredDeps = {
-    newBatch: () => new Batch(basis, testClock?.now()),
-    loneCalls: new LoneCalls(keys, books, () => testClock?.now()),
-    replay: (reply, rows) => new Replay(reply, rows, basis),
-  }
-  const caller = new Calls<Operation>({ connection, deadlineMs, newBatch: () => new Gathered(parts) })
-  const changes = new RecordChanges(keys, books, caller)
-  const holds = new Holds({ keys, changes, calls: caller, indexes: new HoldIndexes(deps) })
-  return new Counters({ keys, caller, changes, holds })
-}
-
 /**
  * The counters of one policy on one server. Requests under an id go to the records of ids; all others are handled here.
+ * Expired holds are refunded once `holds.sweeper` is started.
  */
-export class Counters {
+export class Counters implements AsyncCounters {
   readonly keys: Keys
   readonly changes: RecordChanges
   readonly holds: Holds
-  readonly underIds: TakesUnderIds
-  readonly #caller: Calls<Operation>
+  readonly #underIds: TakesUnderIds
+  readonly #calls: Calls
 
-  constructor(parts: CounterParts) {
-    this.keys = parts.keys
-    this.changes = parts.changes
-    this.holds = parts.holds
-    this.underIds = new TakesUnderIds(parts)
-    this.#caller = parts.caller
+  constructor(deps: CountersDeps, schema: StoreSchema) {
+    const { connection, prefix, deadlineMs, testClock } = deps
+    const keys = new Keys(prefix, schema)
+    const books = new ListBooks(keys.layout)
+    const basis: CallBasis = { keys, books, instant: new Instant(keys.layout), testNow: () => testClock?.now() }
+    const loneCalls = new LoneCalls(basis)
+    this.#calls = new Calls({ connection, deadlineMs, gather: () => new Gathered(basis, loneCalls) })
+    this.keys = keys
+    this.changes = new RecordChanges(keys, books, this.#calls)
+    this.holds = new Holds({ keys, changes: this.changes, calls: this.#calls, indexes: new HoldIndexes(deps) })
+    this.#underIds = new TakesUnderIds({ keys, calls: this.#calls, changes: this.changes, holds: this.holds })
   }
 
   /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */
   close(): Promise<void> {
     this.holds.sweeper.stop()
-    return this.#caller.close()
+    return this.#calls.close()
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
     const { id } = request
-    if (id !== undefined) return this.underIds.take(request, id)
-    return called(this.#caller, {
+    if (id !== undefined) return this.#underIds.take(request, id)
+    return called(this.#calls, {
       repeatable: false,
       encode: (batch) => batch.onlyTake(request),
       alone: (calls, until) => calls.take(request, until),
@@ -101,11 +81,11 @@ export class Counters {
   read(request: ReadRequest): Promise<ReadReply> {
     const { subject } = request
     const layers = usedLayers(this.keys.layout, request)
-    return called<ReadReply>(this.#caller, {
+    return called<ReadReply>(this.#calls, {
       repeatable: true,
       encode: (batch) => {
         const rows = layers.map((layer) => batch.row(layer, subject))
-        batch.steps(() => encodeReadable(batch, rows))
+        batch.steps(() => batch.readable(rows))
         return rows
       },
       alone: (calls) => calls.read(request),
@@ -117,9 +97,13 @@ export class Counters {
     })
   }
 
-  /** Resolves to whether the reservation was open and belonged to this nonce. Always true without an id. */
-  async settle(request: SettleRequest): Promise<boolean> {
-    if (request.id !== undefined) return this.underIds.settle(request, request.id)
+  async settle(request: SettleRequest): Promise<void> {
+    await this.settled(request)
+  }
+
+  /** Settles. Resolves to whether the reservation was open and belonged to this nonce. Always true without an id. */
+  async settled(request: SettleRequest): Promise<boolean> {
+    if (request.id !== undefined) return this.#underIds.settle(request, request.id)
     await this.refund(refundsOfStates(request, this.keys))
     return true
   }
@@ -129,7 +113,7 @@ export class Counters {
     let refunds: readonly PlacedRefund[] = []
     // The layers whose rows cannot be read.
     const damaged = new Set<number>()
-    return called<void>(this.#caller, {
+    return called<void>(this.#calls, {
       repeatable: false,
       encode: (batch) => {
         const rows = layers.map((layer) => batch.row(layer, request.subject))
@@ -160,25 +144,22 @@ export class Counters {
   /** @param anyway whether to send it even while the breaker is open */
   refund(all: readonly Refund[], anyway = false): Promise<void> {
     let refunds: readonly PlacedRefund[] = []
-    return called<void>(
-      this.#caller,
-      {
-        repeatable: false,
-        encode: (batch) => {
-          refunds = placedIn(batch, all)
-          const rows = rowsOf(refunds)
-          batch.steps(() => {
-            encodeReadable(batch, rows)
-            encodeRefunds(batch, refunds)
-          })
-          return rows
-        },
-        read: (replay, { status }) => {
-          if (status === 'done') replayRefunds(replay, refunds)
-        },
-      },
+    return called<void>(this.#calls, {
+      repeatable: false,
       anyway,
-    )
+      encode: (batch) => {
+        refunds = placedIn(batch, all)
+        const rows = rowsOf(refunds)
+        batch.steps(() => {
+          batch.readable(rows)
+          encodeRefunds(batch, refunds)
+        })
+        return rows
+      },
+      read: (replay, { status }) => {
+        if (status === 'done') replayRefunds(replay, refunds)
+      },
+    })
   }
 }
 
@@ -190,4 +171,42 @@ function closings(row: Row, limits: readonly number[], layout: Layout): PlacedRe
     const cell = at - first + 1
     return isHere ? [{ row, cell, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }] : []
   })
+}
+
+/** What counters on Redis can do. */
+export const CAN: StoreAbilities = {
+  calendar: true,
+  holds: true,
+  concurrency: 'all',
+  fit: true,
+  bucket: true,
+  sets: true,
+}
+
+/** The counters that a store has opened on one connection, and their end. */
+export class OpenedCounters {
+  readonly #deps: CountersDeps
+  readonly #all: Counters[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(deps: CountersDeps) {
+    this.#deps = deps
+  }
+
+  /** @param isSwept whether expired holds are refunded on a timer */
+  open(schema: StoreSchema, isSwept = false): Counters {
+    const counters = new Counters(this.#deps, schema)
+    if (isSwept) counters.holds.sweeper.start()
+    if (this.#closing !== undefined) void counters.close()
+    this.#all.push(counters)
+    return counters
+  }
+
+  /** Waits for calls in flight, at most one deadline, then closes the connection. Later calls reject. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all(this.#all.map((counters) => counters.close())).then(() =>
+      this.#deps.connection.close(),
+    )
+    return this.#closing
+  }
 }

@@ -2,6 +2,7 @@ import {
   answerToKeep,
   commitAnswer,
   extendedEnd,
+  grownCosts,
   holdOutcome,
   named,
   planSettlement,
@@ -20,15 +21,12 @@ import type {
   SettleHoldRequest,
   SweepReply,
 } from '@scoregw/quota/store'
-import type { Calls } from '../calls/calls.ts'
-import type { HoldIndexes } from '../calls/hold-indexes.ts'
-import { HoldSweeper } from '../calls/hold-sweeper.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import type { Operation } from './batch.ts'
+import type { Calls } from './calls.ts'
 import { chargedIn } from './charges.ts'
-import { growthOf, growthReply } from './growth.ts'
-import { type IdRecord, newMark } from './record.ts'
-import { type Decided, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
+import { type HoldIndexes, HoldSweeper } from './open-holds.ts'
+import { type IdRecord, newMark, withGrowth } from './record.ts'
+import { type Changed, type Decide, type Decided, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
 
 /** The most holds that a list contains. By default a subject can have far fewer. */
 const MOST_LISTED = 10_000
@@ -37,7 +35,7 @@ const MOST_LISTED = 10_000
 export interface HoldsDeps {
   readonly keys: Keys
   readonly changes: RecordChanges
-  readonly calls: Pick<Calls<Operation>, 'followed'>
+  readonly calls: Pick<Calls, 'followed'>
   readonly indexes: HoldIndexes
 }
 
@@ -47,7 +45,7 @@ export class Holds implements AsyncHolds {
   readonly sweeper: HoldSweeper
   readonly #keys: Keys
   readonly #changes: RecordChanges
-  readonly #calls: Pick<Calls<Operation>, 'followed'>
+  readonly #calls: Pick<Calls, 'followed'>
   readonly #indexes: HoldIndexes
 
   constructor({ keys, changes, calls, indexes }: HoldsDeps) {
@@ -195,4 +193,45 @@ export class Holds implements AsyncHolds {
 interface Planned {
   readonly plan: ReturnType<typeof planSettlement>
   readonly record: IdRecord | undefined
+}
+
+/** The outcome of a growth, if it is applied. */
+type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
+
+/** Decides on a growth. */
+function growthOf(request: GrowRequest, units: readonly string[]): Decide<GrowthResult> {
+  const { subject, set, quotas, periods, settingsRevision, costs, id } = request
+  const take = { subject, set, quotas, periods, settingsRevision }
+  // The record keeps it, so that a growth whose reply was lost is not charged again.
+  const mark = newMark()
+  return (stored, at): Decided<GrowthResult> => {
+    const { record, ended } = seenAt(stored, at)
+    const outcome = holdOutcome(record, id)
+    if (outcome !== 'held' || !isOpenHold(record)) return { result: { outcome }, change: ended }
+    const { hold } = record
+    const { endsAt } = hold
+    // An earlier attempt, whose reply was lost, has applied it.
+    if (hold.growths.includes(mark)) return { result: { outcome, endsAt } }
+    const within = { keepMs: hold.keepMs, until: endsAt }
+    const all = grownCosts(hold.costs, named(units, costs))
+    if (all === undefined) {
+      // Nothing is charged. The states are read in the same step that finds the hold open.
+      const nothing = { mode: 'charge', take, costs: units.map(() => 0) } as const
+      const change = { ...within, after: { ...record, mark: newMark() }, more: nothing }
+      return { result: { outcome: 'refused' }, change }
+    }
+    const grown = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
+    const more = { mode: 'take', take, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
+    const change = { ...within, after: { ...record, mark: newMark(), hold: grown }, more }
+    return { result: { outcome, endsAt, isCharged: true }, change }
+  }
+}
+
+/** The reply to a growth. */
+function growthReply({ result, now, states, status, settingsRevision }: Changed<GrowthResult>): HoldReply {
+  const { isCharged, ...reply } = result
+  if (status === 'other_settings') return { outcome: 'stale', now, states: [], settingsRevision }
+  if (status === 'other_periods') return { outcome: 'stale', now, states: [] }
+  if (isCharged === true && status === 'refused') return { outcome: 'refused', now, states }
+  return { ...reply, now, states }
 }

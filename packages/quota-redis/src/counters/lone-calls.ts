@@ -4,10 +4,9 @@ import type { Word } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
 import type { Refund } from './charges.ts'
-import { headOf, type ListBooks } from './lists.ts'
 import { MARK_BYTES } from './record.ts'
-import { AMOUNT_BYTES, COUNT_BYTES, writeAmount } from './row-bytes.ts'
-import type { Row } from './rows.ts'
+import type { CallBasis } from './replay.ts'
+import { AMOUNT_BYTES, COUNT_BYTES, headOf, type ListBooks, type Row, writeAmount } from './rows.ts'
 import { READ_SCRIPT, SETTLE_SCRIPT, TAKE_SCRIPT } from './script.ts'
 
 /** A call of a script that carries out one operation. */
@@ -84,7 +83,7 @@ export class LoneCalls {
   /** By set, then by layers. `undefined`: takes that these scripts cannot carry out. */
   readonly #plans: Map<string, Plan | undefined>[] = []
 
-  constructor(keys: Keys, books: ListBooks, testNow: () => number | undefined) {
+  constructor({ keys, books, testNow }: CallBasis) {
     this.#keys = keys
     this.#books = books
     this.#testNow = testNow

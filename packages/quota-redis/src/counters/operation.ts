@@ -1,5 +1,5 @@
 import type { TakeReply, TakeRequest } from '@scoregw/quota/store'
-import type { Batch, Operation } from './batch.ts'
+import type { Batch } from './batch.ts'
 import type { LoneCall, LoneCalls } from './lone-calls.ts'
 import type { Status } from './numbers.ts'
 import type { Replay } from './replay.ts'
@@ -11,20 +11,19 @@ export interface Caller {
   call(operation: Operation): void
   /** Repeats an operation of a call in flight. */
   again(operation: Operation): void
-  /** Sends to a server that just answered, even while the breaker is open. */
-  callAnyway(operation: Operation): void
 }
 
 /** One kind of operation: how it is written, and how its answer is read. */
 export interface OperationForm<T> {
+  /** Whether it may be sent again when its outcome is unknown. */
   readonly repeatable: boolean
+  /** Whether it is sent to a server that just answered even while the breaker is open. */
+  readonly anyway?: boolean | undefined
   /** Writes it. @returns its rows */
   readonly encode: (batch: Batch) => readonly Row[]
   /** Writes it as a call of its own, if it may have one. */
   readonly alone?: ((calls: LoneCalls, until: number) => LoneCall | undefined) | undefined
-  /**
-   * The value of an answer, or `AGAIN` to call `encode` again and send the result.
-   */
+  /** The value of an answer, or `AGAIN` to call `encode` again and send the result. */
   readonly read: (replay: Replay, answer: Answered) => T | typeof AGAIN
   /** Whether it contains a step `list`. */
   readonly hasList?: boolean | undefined
@@ -43,13 +42,12 @@ export interface Answered {
 export const AGAIN: unique symbol = Symbol('again')
 
 /** Carries out an operation. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
-export function called<T>(caller: Caller, form: OperationForm<T>, anyway = false): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const operation = new Call(caller, form, { resolve, reject })
-    if (anyway) caller.callAnyway(operation)
-    else caller.call(operation)
-  })
+export function called<T>(caller: Caller, form: OperationForm<T>): Promise<T> {
+  return new Promise((resolve, reject) => caller.call(new Call(caller, form, { resolve, reject })))
 }
+
+/** One operation of a call. It receives the replies and its place among them, or fails. */
+export interface Operation extends Pick<Call<unknown>, keyof Call<unknown>> {}
 
 /** The ends of a promise. */
 interface Ends<T> {
@@ -57,8 +55,9 @@ interface Ends<T> {
   readonly reject: (error: unknown) => void
 }
 
-class Call<T> implements Operation {
+class Call<T> {
   readonly repeatable: boolean
+  readonly anyway: boolean
   readonly #caller: Caller
   readonly #form: OperationForm<T>
   readonly #ends: Ends<T>
@@ -67,6 +66,7 @@ class Call<T> implements Operation {
 
   constructor(caller: Caller, form: OperationForm<T>, ends: Ends<T>) {
     this.repeatable = form.repeatable
+    this.anyway = form.anyway === true
     this.#caller = caller
     this.#form = form
     this.#ends = ends
@@ -76,10 +76,12 @@ class Call<T> implements Operation {
     this.#rows = this.#form.encode(batch)
   }
 
+  /** The call of a script for this operation without others; `undefined`: it needs a batch. */
   alone(calls: LoneCalls, until: number): LoneCall | undefined {
     return this.#form.alone?.(calls, until)
   }
 
+  /** Receives the reply to that call. */
   answerAlone(replay: Replay, rows: readonly Row[]): void {
     this.#rows = rows
     this.answer(replay, 0)

@@ -2,16 +2,23 @@ import { PERIOD_NUMBERS } from '@scoregw/quota/internal'
 import { type EndedHold, notDone, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import type { Batch } from './batch.ts'
-import { chargesOf, merged, type Refund, refundsOf, type TakeBasis } from './charges.ts'
-import type { ListBooks } from './lists.ts'
+import type { Batch, TakeBasis } from './batch.ts'
+import {
+  chargesOf,
+  encodeRefunds,
+  encodeSlots,
+  merged,
+  placedIn,
+  type Refund,
+  refundsOf,
+  replayRefunds,
+  rowsOf,
+} from './charges.ts'
 import type { Status } from './numbers.ts'
 import { AGAIN, type Answered, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
-import { encodeExpect, encodeSlots } from './record-steps.ts'
-import { encodeReadable, encodeRefunds, placedIn, replayRefunds, rowsOf } from './refunds.ts'
 import type { Replay } from './replay.ts'
-import type { PlacedRefund, Row } from './rows.ts'
+import type { ListBooks, PlacedRefund, Row } from './rows.ts'
 
 /** The end that an index stores for a hold that is no longer open. */
 const NEVER = Number.POSITIVE_INFINITY
@@ -223,7 +230,7 @@ export class RecordChanges {
       repeatable: true,
       encode: (batch) => {
         batch.steps(() => {
-          encodeExpect(batch, place, basis.mark)
+          batch.expect(place.key, basis.mark)
           if (isForgotten) this.#encodeIndexes(batch, place, { end: NEVER, change: 0 })
         })
         return []
@@ -249,10 +256,10 @@ export class RecordChanges {
         )
         const rows = rowsOf(given)
         batch.steps(() => {
-          encodeExpect(batch, place, basis.mark)
+          batch.expect(place.key, basis.mark)
           if (from !== undefined || until !== undefined)
             batch.step('within', from ?? 0, until ?? Number.POSITIVE_INFINITY)
-          encodeReadable(batch, rows)
+          batch.readable(rows)
           charged = more === undefined ? [] : batch.take(more.take, [...more.costs, 0], more.mode)
           encodeRefunds(batch, given)
           this.#encodeAfter(batch, { place, before: basis.record }, change)

@@ -21,19 +21,20 @@ import type { CellSchema, WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
-import { headOf, type ListBooks } from './lists.ts'
 import {
   AMOUNT_BYTES,
   CELL_BYTES,
   COUNT_BYTES,
   HEAD_BYTES,
+  headOf,
+  type ListBooks,
   otherVersionIn,
   sevenBytes,
   sixBytes,
   startOf,
   TIME_BYTES,
   usedOf,
-} from './row-bytes.ts'
+} from './rows.ts'
 
 /** A hold, as its record stores it. */
 export interface HoldOfRecord extends HoldFactsOf {

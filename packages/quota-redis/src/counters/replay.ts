@@ -19,10 +19,18 @@ import {
 import { notDone, type TakeRequest, type WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
-import { type ListBooks, ROW_VERSION } from './lists.ts'
 import { STATUSES, type Status } from './numbers.ts'
-import { CELL_BYTES, HEAD_BYTES, otherVersionIn, startOf, usedOf } from './row-bytes.ts'
-import type { PlacedRefund, Row } from './rows.ts'
+import {
+  CELL_BYTES,
+  HEAD_BYTES,
+  type ListBooks,
+  otherVersionIn,
+  type PlacedRefund,
+  ROW_VERSION,
+  type Row,
+  startOf,
+  usedOf,
+} from './rows.ts'
 
 const NO_ANSWERS: readonly Buffer[] = []
 
@@ -38,6 +46,8 @@ export interface CallBasis {
   readonly keys: Keys
   readonly books: ListBooks
   readonly instant: Instant
+  /** Replaces the server's clock in tests; `undefined`: the server's own. */
+  readonly testNow: () => number | undefined
 }
 
 /** The rows of a batch as they were. The functions that all stores share replay the operations on them. */

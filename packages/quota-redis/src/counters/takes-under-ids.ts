@@ -2,13 +2,11 @@ import { cellOfIdentity, isToSettle, NOT_OPEN, named, ownerOf, repeatedTake, use
 import { notDone, type ReservationId, type SettleRequest, type TakeReply, type TakeRequest } from '@scoregw/quota/store'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
-import { chargesOf, type Refund } from './charges.ts'
+import { chargesOf, type Refund, refundsOfStates } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
 import { type Behind, cellIn, type IdRecord, newMark, recordText, statesFor, storedStates } from './record.ts'
 import { behindOf, isOpenHold, type RecordChanges } from './record-changes.ts'
-import { encodeExpect, encodeKeep } from './record-steps.ts'
-import { refundsOfStates } from './refunds.ts'
 import type { Row } from './rows.ts'
 
 /** The id was known, and its key has this value. */
@@ -19,7 +17,7 @@ interface FoundKey {
 
 export interface TakesUnderIdsDeps {
   readonly keys: Keys
-  readonly caller: Caller
+  readonly calls: Caller
   readonly changes: RecordChanges
   readonly holds: Holds
 }
@@ -35,13 +33,13 @@ interface Begun {
 /** Reservations under an id. Each is charged once, and settled once. */
 export class TakesUnderIds {
   readonly #keys: Keys
-  readonly #caller: Caller
+  readonly #calls: Caller
   readonly #changes: RecordChanges
   readonly #holds: Holds
 
-  constructor({ keys, caller, changes, holds }: TakesUnderIdsDeps) {
+  constructor({ keys, calls, changes, holds }: TakesUnderIdsDeps) {
     this.#keys = keys
-    this.#caller = caller
+    this.#calls = calls
     this.#changes = changes
     this.#holds = holds
   }
@@ -52,7 +50,7 @@ export class TakesUnderIds {
 
   async #take(request: TakeRequest, begun: Begun): Promise<TakeReply> {
     const { id, place } = begun
-    const taken = await called<TakeReply | FoundKey>(this.#caller, {
+    const taken = await called<TakeReply | FoundKey>(this.#calls, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, begun),
       alone: (calls, until) => {
@@ -102,14 +100,14 @@ export class TakesUnderIds {
     const at = batch.record(key)
     let rows: readonly Row[] = []
     batch.steps(() => {
-      encodeExpect(batch, place, '')
+      batch.expect(place.key, '')
       if (hold !== undefined) {
         batch.step('fewer', batch.index(this.#keys.holds), Number.POSITIVE_INFINITY)
         batch.step('fewer', batch.index(ownerIndex), hold.maxHolds)
       }
       rows = batch.take(request, costs)
       const hasSlots = hold !== undefined && (costs[units] ?? 0) > 0
-      if (hasSlots) for (const row of rows) encodeKeep(batch, row, -hold.ttlMs)
+      if (hasSlots) for (const row of rows) batch.keep(row, -hold.ttlMs)
       const text = recordText(record, this.#behind(request))
       batch.step('record', at, batch.text(text), hold === undefined ? id.ttlMs : -1, 1)
       if (hold === undefined) return

@@ -6,7 +6,6 @@ import { storeError } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
 import byHttp from './lua/by-http.lua'
 import type { ParsedHttpOptions } from './options.ts'
-import { asJson, fromJson } from './words.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout } = globalThis
@@ -48,10 +47,6 @@ export class HttpRedis {
 
   async ready(): Promise<void> {
     if (this.#isClosed) throw storeError('this Redis store was closed')
-  }
-
-  redirected(): undefined {
-    return undefined
   }
 
   close(): void {
@@ -156,4 +151,32 @@ function parsed(text: string, isOk: boolean): { readonly result?: unknown; reado
 
 function refused(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' })
+}
+
+// Words and replies as JSON --------------------------------------------------------------------------------------------
+
+/** Marks bytes sent as text; `lua/by-http.lua` converts them back. */
+const MARK = '\x7f'
+
+/** A word of a command as JSON. */
+function asJson(word: Word): string {
+  if (typeof word === 'string') return word.startsWith(MARK) ? asJson(Buffer.from(word)) : word
+  if (typeof word === 'number') return String(word)
+  // Most bytes are numbers, which are shorter as digits.
+  const numbers = numbersIn(word)
+  return numbers === undefined ? `${MARK}b${word.toString('latin1')}` : `${MARK}n${numbers.join(' ')}`
+}
+
+/** The bytes as doubles, if their digits give the same bytes again. */
+function numbersIn(bytes: Buffer): number[] | undefined {
+  if (bytes.length === 0 || bytes.length % 8 > 0) return undefined
+  const numbers = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+  const isExact = (value: number) => Number.isSafeInteger(value) || Math.abs(value) === Number.POSITIVE_INFINITY
+  return numbers.every((value) => isExact(value) && !Object.is(value, -0)) ? numbers : undefined
+}
+
+/** A reply as `upstash-encoding: base64` encodes it. */
+function fromJson(result: unknown): Reply {
+  if (typeof result === 'string') return Buffer.from(result, 'base64')
+  return Array.isArray(result) ? result.map(fromJson) : (result as number | null)
 }

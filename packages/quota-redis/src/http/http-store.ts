@@ -7,10 +7,10 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { tryRights } from '../calls/rights.ts'
+import { CAN, OpenedCounters } from '../counters/counters.ts'
 import { SettingsKeys } from '../settings/settings-keys.ts'
-import { CAN, OpenedCounters } from '../store/opened-counters.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
+import { tryRights } from '../store/rights.ts'
 import { HttpRedis } from './http-redis.ts'
 import { HttpSettings } from './http-settings.ts'
 import { type ParsedHttpOptions, parseHttpOptions, type RedisHttpStoreOptions } from './options.ts'
@@ -73,7 +73,7 @@ class Store implements RedisHttpStore {
     return {
       take: (request) => sweeps.around(request, () => counters.take(request)),
       read: (request) => counters.read(request),
-      settle: (request) => counters.settle(request).then(() => undefined),
+      settle: (request) => counters.settle(request),
       reset: (request) => counters.reset(request),
       holds: {
         extend: (request) => holds.extend(request),

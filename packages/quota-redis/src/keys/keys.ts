@@ -1,5 +1,15 @@
 /// <reference lib="es2024.string" />
-import { type Layout, layerKey, layoutOf, nth, type Owner, ownerOf, usedLayers } from '@scoregw/quota/internal'
+import type { Policy } from '@scoregw/quota'
+import {
+  type Layout,
+  layerKey,
+  layoutOf,
+  nth,
+  type Owner,
+  ownerOf,
+  storeSchema,
+  usedLayers,
+} from '@scoregw/quota/internal'
 import type { LayerSchema, StoreSchema, SubjectKeys, TakeRequest } from '@scoregw/quota/store'
 
 /**
@@ -150,7 +160,7 @@ const RESERVED = ['settings', 'subject', 'factor', 'outcomes']
  * A layer's name as keys contain it. Everything but letters, digits and `. _ / -` is `%` and four hexadecimal digits, so
  * that it has no colon, and nothing that a `SCAN` pattern would take for a wildcard.
  */
-export function tableOf(layer: string): string {
+function tableOf(layer: string): string {
   const unusual = RESERVED.includes(layer) ? /^./g : /[^A-Za-z0-9._/-]/g
   return layer.replace(unusual, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -161,7 +171,7 @@ function ownerName({ by, key }: Owner): { readonly table: string; readonly key: 
 }
 
 /** The subject in the part of a row's key after its table; `undefined` if the key isn't a row's. */
-export function subjectOfRow(rest: string): string | undefined {
+function subjectOfRow(rest: string): string | undefined {
   if (rest.startsWith(':')) return rest.slice(1)
   return rest.startsWith('!') ? Buffer.from(rest.slice(1), 'hex').toString('utf16le') : undefined
 }
@@ -178,4 +188,32 @@ function unsafe(text: string): string {
 
 function utf16Hex(text: string): string {
   return Buffer.from(text, 'utf16le').toString('hex')
+}
+
+/** Which keys are the rows of one layer. */
+export interface RowTable {
+  readonly layer: string
+  /** Whether all subjects share one row. */
+  readonly shared: boolean
+  /** A `SCAN` pattern for the keys. */
+  readonly pattern: string
+  /** The subject of a row's key, `''` if shared; `undefined` if the key isn't a row of this table. */
+  subjectOf(key: string): string | undefined
+}
+
+/**
+ * The tables of a policy's rows under a prefix, for tools that inspect stored rows. Only the store can read the
+ * contents of a row; call `quota.status()` for them.
+ */
+export function rowTables(prefix: string, policy: Policy): RowTable[] {
+  const start = `{${prefix}}:`
+  return storeSchema(policy).layers.map(({ name, shared }) => {
+    const table = start + tableOf(name)
+    return {
+      layer: name,
+      shared,
+      pattern: `${start.replace(/[\\*?[\]]/g, '\\$&')}${tableOf(name)}[:!]*`,
+      subjectOf: (key: string) => (key.startsWith(table) ? subjectOfRow(key.slice(table.length)) : undefined),
+    }
+  })
 }

@@ -1,6 +1,6 @@
 import { hash32, keyName, layerKey } from '@scoregw/quota/internal'
 import type { LayerSchema, SubjectKeys } from '@scoregw/quota/store'
-import { keySlot, SLOTS } from '../connection/key-slot.ts'
+import { keySlot, SLOTS } from '../connection/cluster-nodes.ts'
 
 /**
  * The number of slots that subjects are spread over. Takes of one group share a script call, so fewer groups make

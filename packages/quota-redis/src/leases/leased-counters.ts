@@ -68,7 +68,7 @@ export class LeasedCounters implements RedisCounters {
     const { subject, refunds, states } = request
     const split = this.#split(request)
     const hasOwn = split.own.length > 0 || request.id !== undefined
-    const isMine = !hasOwn || (await this.#places.own(subject).settle({ ...request, layers: split.own }))
+    const isMine = !hasOwn || (await this.#places.own(subject).settled({ ...request, layers: split.own }))
     if (!isMine || refunds.every((amount) => amount === 0) || split.shared.length === 0) return
     const pool = this.#places.pool(split.shared)
     if (refunds.every((amount) => amount >= 0)) {

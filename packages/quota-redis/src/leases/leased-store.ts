@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
 import { keyName, layoutOf, nth } from '@scoregw/quota/internal'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
-import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
-import { type Counters, openCounters } from '../counters/counters.ts'
+import { Counters } from '../counters/counters.ts'
 import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
+import { scriptRunner, tryRights } from '../store/rights.ts'
 import { total } from './amounts.ts'
 import { groupPrefixes } from './groups.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
@@ -147,6 +147,6 @@ class Store implements LeasedRedisStore {
   #countersAt(prefix: string, schema: StoreSchema): Counters {
     const { deadlineMs, testClock } = this.#options
     const connection = this.#connections.to(`{${prefix}}`)
-    return openCounters({ connection, prefix, schema, deadlineMs, testClock })
+    return new Counters({ connection, prefix, deadlineMs, testClock }, schema)
   }
 }

@@ -4,9 +4,8 @@ import { Breaker, Deadline, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'
-import { ListBooks } from '../counters/lists.ts'
-import type { CallBasis, Replay } from '../counters/replay.ts'
-import type { Row } from '../counters/rows.ts'
+import type { BatchReply, CallBasis, Replay } from '../counters/replay.ts'
+import { ListBooks, type Row } from '../counters/rows.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Script } from '../lua/script.ts'
 import type { UnitAmounts } from './amounts.ts'
@@ -76,9 +75,10 @@ export class SharedCalls {
   readonly #basis: CallBasis
 
   constructor(deps: SharedCallsDeps) {
-    const { keys } = deps
+    const { keys, testClock } = deps
+    const { layout } = keys
     this.#deps = deps
-    this.#basis = { keys, books: new ListBooks(keys.layout), instant: new Instant(keys.layout) }
+    this.#basis = { keys, books: new ListBooks(layout), instant: new Instant(layout), testNow: () => testClock?.now() }
   }
 
   /**
@@ -111,7 +111,7 @@ export class SharedCalls {
       const batch = this.#batch(layers, { lease: lease.id, units, amounts, rows: this.#startsOf(layers, lease) })
       for (const layer of layers) batch.row(layer, '')
       const [reply] = await waited(connection.server, RETURN_SCRIPT, batch.args(), 0, 0)
-      const replay = batch.replayOf(reply)
+      const replay = batch.replayOf(reply as BatchReply)
       if (replay.statuses !== UNKNOWN_LIST) return amountsOf(replay)
     }
   }
@@ -139,7 +139,7 @@ export class SharedCalls {
       })
       const sentAt = momentBy(testClock)
       const [reply, acknowledged] = await waited(server, GRANT_SCRIPT, batch.args(), replicas, deadlineMs)
-      const replay = batch.replayOf(reply)
+      const replay = batch.replayOf(reply as BatchReply)
       const { now, statuses, settingsRevision: known } = replay
       const amounts = amountsOf(replay)
       if (statuses.startsWith(DAMAGED)) throw replay.damage(rows)
@@ -154,10 +154,9 @@ export class SharedCalls {
 
   /** A batch of the counters with the arguments for the scripts of leases: see `lua/book.lua`. */
   #batch(layers: readonly number[], call: object): Batch {
-    const { keys, testClock } = this.#deps
-    const batch = new Batch(this.#basis, testClock?.now())
+    const batch = new Batch(this.#basis)
     batch.text(JSON.stringify(call))
-    batch.index(keys.book(layers))
+    batch.index(this.#deps.keys.book(layers))
     return batch
   }
 

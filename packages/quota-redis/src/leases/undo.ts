@@ -1,8 +1,8 @@
 import { isToSettle } from '@scoregw/quota/internal'
 import type { SettleRequest } from '@scoregw/quota/store'
+import { refundsOfStates } from '../counters/charges.ts'
 import type { Counters } from '../counters/counters.ts'
 import { newMark } from '../counters/record.ts'
-import { refundsOfStates } from '../counters/refunds.ts'
 
 /**
  * Undoes an admission. Unlike a cancellation, it closes windows that it opened and nothing else used, and forgets the

@@ -5,8 +5,7 @@ import {
   type OutcomeColumn,
   type OutcomeStore,
 } from '@scoregw/quota/adaptive'
-import { carryOut } from '../connection/carry-out.ts'
-import { type Connection, type RedisClient, type Reply, textOf } from '../connection/connection.ts'
+import { type Connection, carryOut, type RedisClient, type Reply, textOf } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
 import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'

@@ -1,5 +1,5 @@
 import { newRevision, type SettingsChange } from '@scoregw/quota/store'
-import { carryOut } from '../connection/carry-out.ts'
+import { carryOut } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
 import publish from '../lua/publish.lua'
 import revision from '../lua/revision.lua'

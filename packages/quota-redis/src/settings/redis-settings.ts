@@ -5,8 +5,7 @@ import type {
   StoreWriteOptions,
   WriteReply,
 } from '@scoregw/quota/store'
-import { carryOut } from '../connection/carry-out.ts'
-import type { Reply } from '../connection/connection.ts'
+import { carryOut, type Reply } from '../connection/connection.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { KeyedSettings, WRITE_SETTINGS } from './keyed-settings.ts'
 import { type RedisSettingsOptions, settingsOptionsParser } from './options.ts'

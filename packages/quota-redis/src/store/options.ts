@@ -9,8 +9,7 @@ import {
   wholeNumber,
   withDefault,
 } from '@scoregw/quota/internal'
-import { CONNECT_TIMEOUT_MS, type RedisClient } from '../connection/connection.ts'
-import type { EvictionPolicy } from '../connection/eviction-policy.ts'
+import { CONNECT_TIMEOUT_MS, type EvictionPolicy, type RedisClient } from '../connection/connection.ts'
 import { clientFaults, keyChecks, WORDS } from './key-options.ts'
 
 /** The options of {@link redisStore}. */

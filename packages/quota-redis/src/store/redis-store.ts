@@ -10,12 +10,11 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { scriptRunner, tryRights } from '../calls/rights.ts'
-import type { Connection } from '../connection/connection.ts'
+import { type Connection, isNodeRedis, type RedisClient } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
-import { CAN, OpenedCounters } from './opened-counters.ts'
+import { CAN, OpenedCounters } from '../counters/counters.ts'
 import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from './options.ts'
-import { placeOf } from './place.ts'
+import { scriptRunner, tryRights } from './rights.ts'
 
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {
@@ -90,14 +89,7 @@ class Store implements RedisStore {
   }
 
   open(schema: StoreSchema): RedisCounters {
-    const counters = this.#counters.open(schema, this.#isTimed)
-    return {
-      take: (request) => counters.take(request),
-      read: (request) => counters.read(request),
-      settle: (request) => counters.settle(request).then(() => undefined),
-      reset: (request) => counters.reset(request),
-      holds: counters.holds,
-    }
+    return this.#counters.open(schema, this.#isTimed)
   }
 
   async ready(): Promise<void> {
@@ -108,4 +100,40 @@ class Store implements RedisStore {
   close(): Promise<void> {
     return this.#counters.close()
   }
+}
+
+/** The options of both clients that identify their server. */
+interface Given {
+  readonly host?: string
+  readonly port?: number
+  readonly path?: string
+  readonly db?: number
+  readonly name?: string | null
+  readonly sentinels?: readonly { readonly host?: string; readonly port?: number }[] | null
+  readonly url?: string
+  readonly database?: number
+  readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string }
+}
+
+/**
+ * A store's server, database and prefix as text without credentials. It is equal for stores that share counters.
+ *
+ * @returns `undefined` for a cluster, whose nodes are unknown before it is connected
+ */
+function placeOf(client: RedisClient, prefix: string): string | undefined {
+  if ('isCluster' in client && client.isCluster) return undefined
+  const given = Object(client.options) as Given
+  const server = isNodeRedis(client) ? nodeRedisServer(given) : ioredisServer(given)
+  return `redis ${server} ${prefix}`
+}
+
+function ioredisServer({ host = 'localhost', port = 6379, path, db = 0, name, sentinels }: Given): string {
+  const byName = sentinels?.map((each) => `${each.host}:${each.port}`).join()
+  return `${byName ? `${byName} ${name}` : (path ?? `${host}:${port}`)} ${db}`
+}
+
+function nodeRedisServer({ url, socket = {}, database }: Given): string {
+  const { hostname, port, pathname } = url !== undefined && URL.canParse(url) ? new URL(url) : {}
+  const host = socket.host ?? (hostname || 'localhost')
+  return `${socket.path ?? `${host}:${socket.port ?? (port || 6379)}`} ${database ?? (pathname?.slice(1) || 0)}`
 }

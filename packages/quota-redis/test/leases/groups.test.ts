@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keySlot } from '../../src/connection/key-slot.ts'
+import { keySlot } from '../../src/connection/cluster-nodes.ts'
 import { GROUPS, groupPrefixes } from '../../src/leases/groups.ts'
 
 const SLOTS = 16_384

@@ -3,7 +3,11 @@ import { Deadline, type Deadlines, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
-import type { ServerClock } from './server-clock.ts'
+import { Batch } from './batch.ts'
+import type { LoneCall, LoneCalls } from './lone-calls.ts'
+import type { Operation } from './operation.ts'
+import { type BatchReply, type CallBasis, Replay } from './replay.ts'
+import { BATCH_SCRIPT } from './script.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout } = globalThis
@@ -12,46 +16,84 @@ const steadyMs = performance.now.bind(performance)
 /** The pause before a call is repeated that was not carried out, or that carries ids, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** An operation that is sent together with others. */
-export interface AnyOperation {
-  /** Whether it may be sent again if its outcome is unknown. */
-  readonly repeatable: boolean
-  fail(error: unknown): void
-}
-
-/** Operations that go out together. */
-export interface Batched<Operation> {
-  readonly operations: readonly Operation[]
-  readonly isFull: boolean
-  add(operation: Operation): void
-}
-
 /** A call of a script: the number of keys, the keys and the arguments. */
-export interface BatchCall {
-  readonly script: Script
-  readonly args: readonly Word[]
-}
+type BatchCall = Pick<LoneCall, 'script' | 'args'>
 
-/** Operations that one script call carries out. */
-export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
+/** Operations that go out together. One without others may go to a script of its own; all else is a batch. */
+export class Gathered {
+  readonly operations: Operation[] = []
+  readonly #basis: CallBasis
+  readonly #loneCalls: LoneCalls
+  #batch: Batch | undefined
+  /** The call in flight, if it is an operation's own. */
+  #lone: { readonly operation: Operation; readonly call: LoneCall } | undefined
+
+  constructor(basis: CallBasis, loneCalls: LoneCalls) {
+    this.#basis = basis
+    this.#loneCalls = loneCalls
+  }
+
+  get isFull(): boolean {
+    return this.#batch?.isFull === true
+  }
+
+  add(operation: Operation): void {
+    this.operations.push(operation)
+    if (this.#batch !== undefined) operation.encode(this.#batch)
+    else if (this.operations.length > 1) this.#encoded()
+  }
+
   /** @param until the server's time from which on it isn't carried out: the server then replies with its time */
-  call(until: number): BatchCall
+  call(until: number): BatchCall {
+    const [operation] = this.operations
+    const call = this.#batch === undefined ? operation?.alone(this.#loneCalls, until) : undefined
+    this.#lone = operation && call && { operation, call }
+    return call ?? { script: BATCH_SCRIPT, args: this.#encoded().args(until) }
+  }
+
   /**
    * Answers or fails each operation.
    *
    * @returns the server's time; `undefined` if nothing was carried out, and {@link call} now returns another call
    * @throws if the reply cannot be read
    */
-  answer(reply: Reply): number | undefined
-  fail(error: unknown): void
+  answer(reply: Reply): number | undefined {
+    if (this.#lone === undefined) {
+      const replay = this.#encoded().replayOf(reply as BatchReply)
+      for (const [place, operation] of this.operations.entries()) operation.answer(replay, place)
+      return replay.now
+    }
+    const { operation, call } = this.#lone
+    const text = reply as Buffer
+    const replay = text.length > 0 ? new Replay(text, call.rows, this.#basis) : undefined
+    if (replay !== undefined && (!call.isRead || replay.isReadable)) {
+      operation.answerAlone(replay, call.rows)
+      return replay.now
+    }
+    // Not carried out: the batch's script has to.
+    this.#encoded()
+    return undefined
+  }
+
+  fail(error: unknown): void {
+    for (const operation of this.operations) operation.fail(error)
+  }
+
+  #encoded(): Batch {
+    if (this.#batch === undefined) {
+      this.#batch = new Batch(this.#basis)
+      for (const operation of this.operations) operation.encode(this.#batch)
+    }
+    return this.#batch
+  }
 }
 
 /** Shared by all deliveries. */
-export interface DeliveryContext<O extends AnyOperation> {
+export interface DeliveryContext {
   readonly connection: Connection
   readonly deadlines: Deadlines
   readonly clock: ServerClock
-  readonly newBatch: () => AnyBatch<O>
+  readonly gather: () => Gathered
   /** Called once per delivery if the server answered; the other if it did not. */
   readonly answered: () => void
   readonly unanswered: (error: unknown) => void
@@ -61,12 +103,12 @@ export interface DeliveryContext<O extends AnyOperation> {
  * The delivery of one batch within a deadline. A call that was certainly not carried out is repeated while there is
  * time. A call that may have been carried out is repeated only for operations with an id.
  */
-export class Delivery<O extends AnyOperation> {
-  readonly #context: DeliveryContext<O>
+export class Delivery {
+  readonly #context: DeliveryContext
   readonly #deadline: Deadline
   /** By the monotonic clock. */
   readonly #endsAtMs: number
-  #batch: AnyBatch<O>
+  #batch: Gathered
   /** Whether something was written that may have been carried out. */
   #mayBeDone = false
   /** The outcome of the last attempt. */
@@ -75,7 +117,7 @@ export class Delivery<O extends AnyOperation> {
     this.#mayBeDone = true
   }
 
-  constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
+  constructor(context: DeliveryContext, batch: Gathered) {
     this.#context = context
     this.#batch = batch
     const { deadlines, connection } = context
@@ -152,7 +194,7 @@ export class Delivery<O extends AnyOperation> {
     const error = storeError(`The connection to Redis broke before the answer: ${errorText(cause)}`, cause)
     const { operations } = this.#batch
     for (const operation of operations) if (!operation.repeatable) operation.fail(error)
-    this.#batch = this.#context.newBatch()
+    this.#batch = this.#context.gather()
     for (const operation of operations) if (operation.repeatable) this.#batch.add(operation)
   }
 }
@@ -177,7 +219,7 @@ async function connected(connection: Connection, deadline: Deadline): Promise<vo
 /** Calls the server that a redirection names, or sends the script's text. Other errors are thrown again. */
 async function repaired(connection: Connection, call: ScriptCall, error: unknown): Promise<Reply> {
   const { deadline } = call
-  const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
+  const other = await Promise.race([connection.redirected?.(error)?.catch(() => undefined), deadline.settled])
   if (deadline.isOver) throw error
   if (other === undefined) return load(connection, call, error)
   return evaluate(other, call).catch((again: unknown) => load(other, call, again))
@@ -203,4 +245,34 @@ async function load(connection: Connection, { script, args, deadline }: ScriptCa
   const known = LOADED.get(server) ?? new Set()
   LOADED.set(server, known.add(script.sha))
   return reply
+}
+
+// The server's clock -------------------------------------------------------------------------------------------------
+
+/** How long the best estimate is used, in milliseconds. After that, the newest one is. */
+const RECENT_MS = 1_000
+
+/**
+ * An estimate of a server's clock that is never ahead of it: an answer contains the server's time, and arrives later.
+ * The least delayed answer of the last second gives the best estimate.
+ */
+export class ServerClock {
+  #aheadMs: number | undefined
+  #notedAtMs = 0
+
+  /**
+   * @param serverMs the server's time in an answer, epoch milliseconds
+   * @param nowMs this process's monotonic clock
+   */
+  note(serverMs: number, nowMs: number): void {
+    const aheadMs = serverMs - nowMs
+    if (this.#aheadMs !== undefined && aheadMs <= this.#aheadMs && nowMs - this.#notedAtMs < RECENT_MS) return
+    this.#aheadMs = aheadMs
+    this.#notedAtMs = nowMs
+  }
+
+  /** The server's time at an instant of the monotonic clock; `Infinity` before the first answer. */
+  at(ms: number): number {
+    return this.#aheadMs === undefined ? Number.POSITIVE_INFINITY : ms + this.#aheadMs
+  }
 }

@@ -1,40 +1,38 @@
 import { Breaker, Deadline, Deadlines, InFlight, notDone } from '@scoregw/quota/store'
 import type { Connection } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
-import { type AnyBatch, type AnyOperation, type Batched, Delivery, type DeliveryContext } from './delivery.ts'
-import { ServerClock } from './server-clock.ts'
+import { Delivery, type DeliveryContext, type Gathered, ServerClock } from './delivery.ts'
+import type { Caller, Operation } from './operation.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout, setImmediate } = globalThis
 const steadyMs = performance.now.bind(performance)
 
-export interface CallsDeps<O extends AnyOperation> {
+export interface CallsDeps {
   readonly connection: Connection
   readonly deadlineMs: number
-  readonly newBatch: () => AnyBatch<O>
+  readonly gather: () => Gathered
 }
 
 /**
  * Sends operations to the server that has their keys, together with others of the same tick. A server that gives no
  * answers gets few of them.
  */
-export class Calls<O extends AnyOperation> {
-  readonly #deps: CallsDeps<O>
-  readonly #delivery: DeliveryContext<O>
-  readonly #outbox: Outbox<O, AnyBatch<O>>
+export class Calls implements Caller {
+  readonly #deps: CallsDeps
+  readonly #delivery: DeliveryContext
+  readonly #outbox: Outbox<Operation, Gathered>
   readonly #breaker = new Breaker(steadyMs)
   /** Why the last unanswered call got no answer. */
   #lastError: unknown
-  /** Operations that are sent even while the breaker is open. */
-  readonly #anyway = new WeakSet<O>()
   readonly #inFlight = new InFlight()
   #closing: Promise<void> | undefined
 
-  constructor(deps: CallsDeps<O>) {
-    const { newBatch } = deps
+  constructor(deps: CallsDeps) {
+    const { connection, gather } = deps
     this.#deps = deps
     this.#delivery = {
-      ...{ connection: deps.connection, newBatch, clock: new ServerClock() },
+      ...{ connection, gather, clock: new ServerClock() },
       deadlines: new Deadlines(deps.deadlineMs, steadyMs),
       answered: () => this.#breaker.succeeded(),
       unanswered: (error) => {
@@ -48,7 +46,7 @@ export class Calls<O extends AnyOperation> {
       // Callers that were answered together ask again in this turn. Until its end they count, so that batches stay large.
       else setImmediate(() => this.#inFlight.done(operations))
     }
-    this.#outbox = new Outbox({ tick: TICK, newBatch, inFlight, send: (batch) => this.#send(batch), done })
+    this.#outbox = new Outbox({ tick: TICK, gather, inFlight, send: (batch) => this.#send(batch), done })
   }
 
   get isClosing(): boolean {
@@ -56,31 +54,26 @@ export class Calls<O extends AnyOperation> {
   }
 
   /** Carries out an operation together with others of this tick. It is answered, or fails. */
-  call(operation: O): void {
+  call(operation: Operation): void {
     const { refusal } = this.#inFlight
-    if (this.isClosing) operation.fail(closed())
+    if (operation.anyway) this.again(operation)
+    else if (this.isClosing) operation.fail(closed())
     else if (refusal !== undefined) operation.fail(notDone(storeError(refusal)))
     else this.again(operation)
   }
 
   /** Repeats an operation of a call in flight. */
-  again(operation: O): void {
-    const { connection, newBatch } = this.#deps
+  again(operation: Operation): void {
+    const { connection, gather } = this.#deps
     if (connection.sharesNothing) {
       // A separate call, which isn't counted: nothing is left to do once it is answered.
-      const batch = newBatch()
+      const batch = gather()
       batch.add(operation)
       void this.#send(batch)
       return
     }
     this.#inFlight.add()
     this.#outbox.add(operation)
-  }
-
-  /** Sends to a server that just answered, even while the breaker is open. */
-  callAnyway(operation: O): void {
-    this.#anyway.add(operation)
-    this.again(operation)
   }
 
   /** Runs work of more than one call. Closing waits for it. */
@@ -112,7 +105,7 @@ export class Calls<O extends AnyOperation> {
    * Answers or fails every operation of the batch within the deadline, which starts after the first connection. Never
    * rejects. When it resolves, nothing of the batch is in flight.
    */
-  #send(all: AnyBatch<O>): Promise<void> {
+  #send(all: Gathered): Promise<void> {
     const batch = this.#breaker.admits() ? all : this.#withoutRefused(all)
     if (batch.operations.length === 0) return Promise.resolve()
     // With nothing to wait for, it is written in this very packet.
@@ -120,17 +113,17 @@ export class Calls<O extends AnyOperation> {
     return this.#sendOnceOpen(batch)
   }
 
-  async #sendOnceOpen(batch: AnyBatch<O>): Promise<void> {
+  async #sendOnceOpen(batch: Gathered): Promise<void> {
     const { connection } = this.#deps
     while (connection.opening !== undefined) await connection.opening
     await new Delivery(this.#delivery, batch).run()
   }
 
-  #withoutRefused({ operations }: AnyBatch<O>): AnyBatch<O> {
+  #withoutRefused({ operations }: Gathered): Gathered {
     const error = notDone(storeError('Redis gave no answers for a while and is not called now', this.#lastError))
-    const batch = this.#deps.newBatch()
+    const batch = this.#deps.gather()
     for (const operation of operations) {
-      if (this.#anyway.has(operation)) batch.add(operation)
+      if (operation.anyway) batch.add(operation)
       else operation.fail(error)
     }
     return batch
@@ -175,9 +168,16 @@ const TICK: Tick = {
   },
 }
 
-export interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
+/** Operations that go out together. */
+export interface Batched<Operation> {
+  readonly operations: readonly Operation[]
+  readonly isFull: boolean
+  add(operation: Operation): void
+}
+
+interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
   readonly tick: Tick
-  readonly newBatch: () => Batch
+  readonly gather: () => Batch
   /** Resolves when nothing of the batch is in flight any more. Never rejects. */
   readonly send: (batch: Batch) => Promise<void>
   /** Called for each batch after that. */
@@ -200,7 +200,7 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
 
   add(operation: Operation): void {
     if (this.#batch === undefined) {
-      this.#batch = this.#deps.newBatch()
+      this.#batch = this.#deps.gather()
       this.#deps.tick.atEnd(() => this.#tickEnds())
     }
     this.#batch.add(operation)

@@ -1,5 +1,4 @@
-import { carryOut } from '../connection/carry-out.ts'
-import type { Connection, Reply } from '../connection/connection.ts'
+import { type Connection, carryOut, type Reply } from '../connection/connection.ts'
 import { lackOfRights, refusal } from '../connection/errors.ts'
 import rights from '../lua/rights.lua'
 import { type Script, scriptOf } from '../lua/script.ts'
