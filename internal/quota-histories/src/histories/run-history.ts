@@ -107,7 +107,7 @@ export async function playable(
   const harness = await factory({})
   try {
     const scenes = all.filter(({ needs }) => missingOf(harness, needs) === undefined)
-    return { scenes, canHold: missingOf(harness, 'holds') === undefined }
+    return { scenes, canHold: missingOf(harness, ['holds']) === undefined }
   } finally {
     await harness.stop()
   }

@@ -4,7 +4,6 @@ import {
   manualClock,
   type RowName,
   runCase,
-  runSettingsCase,
   SETTINGS_STORE_CASES,
   type SettingsFactory,
   type StoreFactory,
@@ -77,7 +76,7 @@ export default {
     const [, suite, place] = new URL(request.url).pathname.split('/')
     try {
       if (suite === 'store') await runCase(CONFORMANCE_CASES[Number(place)]!, storeFactory(env))
-      else await runSettingsCase(SETTINGS_STORE_CASES[Number(place)]!, settingsFactory(env))
+      else await runCase(SETTINGS_STORE_CASES[Number(place)]!, settingsFactory(env))
       return new Response('')
     } catch (error) {
       return new Response(String((error as Error).stack))

@@ -1,4 +1,4 @@
-import { describeCases, type TestRunner } from '../suite/port-harness.ts'
+import { describeCases, type TestRunner } from '../suite/harness.ts'
 import { HTTP_CALLER_CASES } from './caller-cases.ts'
 import { HTTP_ENDED_CASES } from './ended-cases.ts'
 import { HTTP_FIELD_CASES } from './field-cases.ts'

@@ -9,7 +9,8 @@ import {
   type Subject,
 } from '@scoregw/quota'
 import { utcCalendar } from '../model/utc-calendar.ts'
-import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
+import { type CaseContext, missingOf, type Need, type StoreAbility } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, ONE_WINDOW, Probe, throwsCode } from './probe.ts'
 import { MIXED } from './table.ts'
 
@@ -87,13 +88,13 @@ async function withoutNeed(context: CaseContext, need: Need | undefined): Promis
 }
 
 /** Makes a case of one kind. */
-export type CaseOf<Given> = (name: string, run: (given: Given) => Promise<void>) => ConformanceCase
+export type CaseOf<Given> = (name: string, run: (given: Given) => Promise<void>) => ContextCase
 
 /** Makes a case for stores with all of these abilities and capabilities. */
 export function abilityCase(
   name: string,
   needs: Need | readonly Need[],
   run: (context: CaseContext) => Promise<void>,
-): ConformanceCase {
-  return { name, needs, run, without: (context) => withoutNeed(context, missingOf(context, needs)) }
+): ContextCase {
+  return { name, needs, run, without: (context) => withoutNeed(context, missingOf(context, [needs].flat())) }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createQuota, definePolicy } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
 import { usedBy } from './abilities.ts'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 
 const TWO_LAYERS = { ...ONE_WINDOW, layers: [SITE, PERSONAL] }
@@ -14,7 +15,7 @@ async function keepsEverybody({ store }: CaseContext): Promise<void> {
   for (let user = 0; user < 100; user++) assert.deepEqual(await probe.used({ subject: `u${user}` }), [1])
 }
 
-function boundCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+function boundCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
   return { name, needs: 'bounded', wishes: { maxSubjects: 3 }, run, without: keepsEverybody }
 }
 
@@ -47,7 +48,7 @@ async function fullEngine({ store, clock }: CaseContext, failurePolicy: 'open' |
 }
 
 /** Cases for a store with room for three subjects. */
-export const BOUND_CASES: readonly ConformanceCase[] = [
+export const BOUND_CASES: readonly ContextCase[] = [
   boundCase('a new subject in a full store gets store_full and is charged nothing', async ({ store }) => {
     const probe = await filled(store)
     for (let again = 0; again < 5; again++) {

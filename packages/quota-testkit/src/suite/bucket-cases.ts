@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type BucketWindow, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { HoldProbe } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, ONE_WINDOW, tokenCells } from './probe.ts'
 import type { Table } from './table.ts'
 
@@ -39,7 +40,7 @@ function bucketCaseWith(...more: readonly Need[]): CaseOf<Given> {
 const bucketCase = bucketCaseWith()
 
 /** Cases about token buckets: which tokens return when, and what a cell reports. */
-export const BUCKET_CASES: readonly ConformanceCase[] = [
+export const BUCKET_CASES: readonly ContextCase[] = [
   bucketCase('tokens come back one at a time, each at its exact millisecond', async ({ probe, advance, begin }) => {
     assert.deepEqual(await probe.states(), [-1, 0])
     assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin, 10])

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type CalendarWindow, windowCell } from '@scoregw/quota/internal'
 import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { around } from './kinds.ts'
+import type { ContextCase } from './old-case.ts'
 import { DAY_MS, idOf, ONE_WINDOW, PERSONAL, Probe, SITE, type TwoPeriods, tokenCells } from './probe.ts'
 import type { Table } from './table.ts'
 
@@ -32,7 +33,7 @@ function calendarCaseWith(...more: readonly Need[]): CaseOf<Given> {
 const calendarCase = calendarCaseWith()
 
 /** Cases about calendar windows. */
-export const CALENDAR_CASES: readonly ConformanceCase[] = [
+export const CALENDAR_CASES: readonly ContextCase[] = [
   calendarCase('a clock outside both periods gives a stale answer and no charge', async (given) => {
     const { probe, advance, clock, nextEnd } = given
     const now = clock.now()

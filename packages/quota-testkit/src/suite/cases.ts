@@ -18,14 +18,14 @@ import { HOLD_ID_CASES } from './hold-id-cases.ts'
 import { HOLD_SETTLE_CASES } from './hold-settle-cases.ts'
 import { ID_CASES } from './id-cases.ts'
 import { KIND_CASES } from './kind-cases.ts'
+import { type ContextCase, onHarness } from './old-case.ts'
 import { REVISION_CASES } from './revision-cases.ts'
 import { SET_CASES, SET_HOLD_CASES } from './set-cases.ts'
 import { SLOTS_CASES } from './slots-cases.ts'
 import { SUBJECT_CASES } from './subject-cases.ts'
 import { UNIT_CASES } from './unit-cases.ts'
 
-/** All conformance cases. Every case runs for every store. */
-export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
+const CASES: readonly ContextCase[] = [
   ...DECISION_CASES,
   ...KIND_CASES,
   ...ID_CASES,
@@ -52,3 +52,6 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...ENGINE_NAME_CASES,
   ...HISTORY_CASES,
 ]
+
+/** All conformance cases. Every case runs for every store. */
+export const CONFORMANCE_CASES: readonly ConformanceCase[] = CASES.map(onHarness)

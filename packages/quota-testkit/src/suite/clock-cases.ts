@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { CaseContext, ConformanceCase } from './harness.ts'
-import { plainCase } from './port-harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 import { DAY_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** A window that starts further ahead of the clock is moved to the present. */
@@ -19,12 +20,12 @@ async function neverGoesBack({ store, advance }: CaseContext): Promise<void> {
   }
 }
 
-function clockCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+function clockCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
   return { name, needs: 'clock-steps', run, without: neverGoesBack }
 }
 
 /** Cases about clocks that are set forward and back. */
-export const CLOCK_CASES: readonly ConformanceCase[] = [
+export const CLOCK_CASES: readonly ContextCase[] = [
   plainCase("every answer has the store's time", async ({ store, clock, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 1)
     for (const outcome of ['admitted', 'refused', 'refused']) {

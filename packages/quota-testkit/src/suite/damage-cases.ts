@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
+import type { CaseContext, RowName } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 const OWN: RowName = { layer: 'personal/read', key: 'u' }
@@ -24,7 +25,7 @@ async function resetBegins({ store }: CaseContext): Promise<void> {
   assert.ok(states.every((value, at) => at % 2 === 1 || value === early.now + 1))
 }
 
-function damageCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+function damageCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
   return { name, needs: 'damage', run, without: resetBegins }
 }
 
@@ -35,7 +36,7 @@ async function cannotBeRead(probe: Probe, layers: readonly number[] = [0, 1]): P
 }
 
 /** Cases about damaged rows. Only one subject fails, and a reset repairs it. */
-export const DAMAGE_CASES: readonly ConformanceCase[] = [
+export const DAMAGE_CASES: readonly ContextCase[] = [
   ...Object.entries(DAMAGES).map(([what, change]) =>
     damageCase(`a damaged row (${what}) fails only its subject, and a reset repairs it`, async ({ store, damage }) => {
       const probe = new Probe(store, SIX_WINDOWS, 10)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { QuotaStore } from '@scoregw/quota/store'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { Probe, SIX_WINDOWS } from './probe.ts'
 
 /** How late a call may be on a busy machine, in milliseconds. */
@@ -25,7 +26,7 @@ async function rejectedWithin(ms: number, call: () => Promise<unknown>): Promise
 }
 
 /** Cases about time: a store must keep the deadline that it declares. */
-export const DEADLINE_CASES: readonly ConformanceCase[] = [
+export const DEADLINE_CASES: readonly ContextCase[] = [
   {
     name: 'a store without a server rejects every call within its deadline',
     needs: 'deadline',

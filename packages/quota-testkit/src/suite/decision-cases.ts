@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ConformanceCase } from './harness.ts'
-import { plainCase } from './port-harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** Charges 500 other subjects. */
@@ -9,7 +9,7 @@ async function others(probe: Probe, from: number): Promise<void> {
 }
 
 /** Cases about one decision: all or nothing, and a refusal charges nothing. */
-export const DECISION_CASES: readonly ConformanceCase[] = [
+export const DECISION_CASES: readonly ContextCase[] = [
   plainCase('a decision charges every window of every layer at one instant', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 100)
     const { now, states } = await probe.admitted(7)

@@ -1,11 +1,16 @@
 import type { FactorStore, OutcomeStore } from '@scoregw/quota/adaptive'
 import { CONFORMANCE_CASES } from './cases.ts'
 import { FACTOR_STORE_CASES } from './factor-cases.ts'
-import { runCase, type StoreFactory } from './harness.ts'
+import {
+  describeCases,
+  type PortFactory,
+  runCase,
+  type SettingsFactory,
+  type StoreFactory,
+  type TestRunner,
+} from './harness.ts'
 import { OUTCOME_STORE_CASES } from './outcome-cases.ts'
-import { describeCases, type PortFactory, runPortCase, type TestRunner } from './port-harness.ts'
 import { SETTINGS_STORE_CASES } from './settings-cases.ts'
-import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
 
 /**
  * Registers the conformance cases as tests of a runner.
@@ -38,7 +43,7 @@ export function describeFactorStore(
   factory: PortFactory<FactorStore>,
   name = 'factor store',
 ): number {
-  return describeCases(runner, name, FACTOR_STORE_CASES, (each) => runPortCase(each, factory))
+  return describeCases(runner, name, FACTOR_STORE_CASES, (each) => runCase(each, factory))
 }
 
 /** Like {@link describeFactorStore}, for an `OutcomeStore`. */
@@ -47,7 +52,7 @@ export function describeOutcomeStore(
   factory: PortFactory<OutcomeStore>,
   name = 'outcome store',
 ): number {
-  return describeCases(runner, name, OUTCOME_STORE_CASES, (each) => runPortCase(each, factory))
+  return describeCases(runner, name, OUTCOME_STORE_CASES, (each) => runCase(each, factory))
 }
 
 /**
@@ -61,5 +66,5 @@ export function describeOutcomeStore(
  * })
  */
 export function describeSettingsStore(runner: TestRunner, factory: SettingsFactory, name = 'settings store'): number {
-  return describeCases(runner, name, SETTINGS_STORE_CASES, (each) => runSettingsCase(each, factory))
+  return describeCases(runner, name, SETTINGS_STORE_CASES, (each) => runCase(each, factory))
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { layerKey, type RollingWindow } from '@scoregw/quota/internal'
-import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
+import type { CaseContext, RowName } from './harness.ts'
 import { idCase, refusesIds } from './id-cases.ts'
-import { plainCase } from './port-harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
 import type { Table, TableLayer } from './table.ts'
 
@@ -102,7 +103,7 @@ async function sharedGoOn({ store }: CaseContext, after: Table): Promise<void> {
   assert.deepEqual(await old.used({ layers: [1] }), [7, 7, 7])
 }
 
-function editCase(what: string, edit: Partial<Table>): ConformanceCase {
+function editCase(what: string, edit: Partial<Table>): ContextCase {
   const name = `when ${what}, counters of both policies continue by name, and others stay`
   const after = { ...BEFORE, ...edit }
   const run = (context: CaseContext): Promise<void> => goesOn(context, BEFORE, after)
@@ -126,7 +127,7 @@ const WRITES: readonly ((probe: Probe) => Promise<unknown>)[] = [
   (probe) => probe.reset(),
 ]
 
-const EXPIRY_CASE: ConformanceCase = {
+const EXPIRY_CASE: ContextCase = {
   name: "a row's expiry is never shortened, and extended by any policy that needs more",
   needs: 'expiry',
   async run({ store, peer, advance, keptForMs }) {
@@ -170,7 +171,7 @@ async function againWithTeam(context: CaseContext, expected: string): Promise<vo
 }
 
 /** Cases about counters and ids while the policy is edited. They are matched by name. */
-export const EDIT_CASES: readonly ConformanceCase[] = [
+export const EDIT_CASES: readonly ContextCase[] = [
   ...Object.entries(EDITS).map(([what, edit]) => editCase(what, edit)),
   EXPIRY_CASE,
   plainCase('two concurrent policies never admit more than the limit of a shared window', async ({ store, peer }) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { createQuota, type Decision, isSyncQuota, type Policy, parsePolicy, type Quota } from '@scoregw/quota'
 import { enginesOn } from './abilities.ts'
-import type { CaseContext, ConformanceCase } from './harness.ts'
-import { plainCase } from './port-harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 import { HOUR_MS, throwsCode } from './probe.ts'
 
 const LENGTHS = { '1h': 1, '5h': 2, '1d': 4 } as const
@@ -53,7 +54,7 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
 }
 
 /** Cases for an engine on the store. */
-export const ENGINE_CASES: readonly ConformanceCase[] = [
+export const ENGINE_CASES: readonly ContextCase[] = [
   plainCase('engine: a request is refused before Retry-After and admitted at it', async (context) => {
     const quota = engineOn(context, 20, 100)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { definePolicy, type HeldReservation, type Policy, type Quota, type Reservation } from '@scoregw/quota'
 import { abilityCase, type CaseOf, enginesOn } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { DAY_MS, throwsCode } from './probe.ts'
 
 const LIMITS = {
@@ -55,7 +56,7 @@ async function own(quota: Quota, canHold = true): Promise<readonly [used: number
 const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
 
 /** Cases for engines on a store with more abilities than rolling windows. */
-export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
+export const ENGINE_KIND_CASES: readonly ContextCase[] = [
   engineCaseOf(HELD, 'holds')('a hold expires by itself unless it is extended', async ({ quota, advance, clock }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const two = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { parsePolicy, type Quota } from '@scoregw/quota'
 import { abilityCase, enginesOn, usedBy } from './abilities.ts'
-import type { ConformanceCase } from './harness.ts'
-import { plainCase } from './port-harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 
 const OPERATIONS = {
   look: { category: 'read' },
@@ -27,7 +27,7 @@ async function isAllowed(quota: Quota, operation: string, more: object = {}): Pr
 }
 
 /** Cases for engines about what only names can say. */
-export const ENGINE_NAME_CASES: readonly ConformanceCase[] = [
+export const ENGINE_NAME_CASES: readonly ContextCase[] = [
   plainCase('engine: counter and stored numbers of a limit go on under its new name', async (context) => {
     const [before, after] = enginesOn(context, BEFORE, AFTER)
     await before.settings.update({ limits: { hourly: 8 } })

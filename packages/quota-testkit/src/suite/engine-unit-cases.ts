@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { definePolicy, type Quota } from '@scoregw/quota'
 import { abilityCase, enginesOn } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { MINUTE_MS } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, SECOND_MS } from './probe.ts'
 
 const REQUESTS = { limit: 5, per: '1m' } as const
@@ -32,7 +33,7 @@ interface Given extends CaseContext {
   readonly other: Quota
 }
 
-function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ConformanceCase {
+function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ContextCase {
   return abilityCase(`engine: with several units, ${name}`, needs, (context) => {
     const [quota, other] = enginesOn(context, POLICY)
     return run({ ...context, quota, other })
@@ -53,7 +54,7 @@ function inEach(...amounts: readonly number[]): readonly number[] {
 const HOLD_MS = 20 * SECOND_MS
 
 /** Cases for engines whose policy counts several units. */
-export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
+export const ENGINE_UNIT_CASES: readonly ContextCase[] = [
   unitsCase('all are charged in every layer or none', [], async ({ quota, other, advance, clock }) => {
     const { allowed, cost } = await quota.consume(ASK)
     assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])

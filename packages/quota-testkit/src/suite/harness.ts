@@ -1,5 +1,20 @@
 import type { Clock } from '@scoregw/quota'
-import type { Answer, QuotaStore } from '@scoregw/quota/store'
+import type { Answer, QuotaStore, SettingsStore } from '@scoregw/quota/store'
+
+/** The part of a test runner that the suites need. Vitest, Jest and `node:test` all have it. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown
+  it(name: string, test: () => Promise<void>): unknown
+}
+
+/** A new, empty store of a port, as two processes see it. */
+export interface PortHarness<Port> {
+  readonly store: Port
+  /** The store as another process sees it, through another client of the same data. Default: `store` itself */
+  readonly peer?: Port | undefined
+  /** Closes what the factory opened. */
+  stop(): Answer<void>
+}
 
 /**
  * Optional abilities of a store, or of its harness. Each case runs for every store. Without a capability, the suite
@@ -39,6 +54,9 @@ export type StoreCapability =
  */
 export type StoreAbility = 'calendar' | 'bucket' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit' | 'sets'
 
+/** Something that a case needs of a store. */
+export type Need = StoreCapability | StoreAbility
+
 /** Requests of a case to the store factory. */
 export interface StoreWishes {
   /** The maximum number of subjects in a layer. Only for `bounded` stores. */
@@ -53,10 +71,7 @@ export interface RowName {
 }
 
 /** A new, empty store, and the means to control its clock. */
-export interface StoreHarness {
-  readonly store: QuotaStore
-  /** The store as another process sees it, through another client of the same data. Default: `store` itself */
-  readonly peer?: QuotaStore | undefined
+export interface StoreHarness extends PortHarness<QuotaStore> {
   readonly capabilities: readonly StoreCapability[]
   /** The store's clock. Only {@link advance} and {@link stepClock} move it. */
   readonly clock: Clock
@@ -72,43 +87,73 @@ export interface StoreHarness {
   keptForMs?(row: RowName): Answer<number>
   /** From now on, no call of the store gets a response. Required for `deadline`. */
   silence?(): Answer<void>
-  /** Closes what the factory opened. */
-  stop(): Answer<void>
 }
 
-/** Makes a new, empty store. Called once per case and per random history. */
-export type StoreFactory = (wishes: StoreWishes) => Answer<StoreHarness>
+/**
+ * Optional abilities of a settings store, or of its harness. Without one, the suite checks the behaviour named here.
+ *
+ * - `loss`: the harness can delete everything that is stored. Without: writes stay.
+ * - `backup`: the harness can restore an older state. Without: a read returns the newest write.
+ * - `announcer`: documents and counters are stored separately, and revisions are announced to the counters. Without:
+ *   nothing has to be announced again.
+ */
+export type SettingsCapability = 'loss' | 'backup' | 'announcer'
 
-/** The harness of a case, with all optional members present. */
-export type CaseContext = Required<Omit<StoreHarness, 'peer'>> & { readonly peer: QuotaStore }
-
-interface AnyCase {
-  readonly name: string
-  readonly wishes?: StoreWishes
-  run(context: CaseContext): Promise<void>
+/** A new, empty settings store. */
+export interface SettingsHarness extends PortHarness<SettingsStore> {
+  readonly capabilities: readonly SettingsCapability[]
+  /** Deletes everything that is stored, including announcements. Required for `loss`. */
+  loseData?(): Answer<void>
+  /** Takes a backup. Required for `backup`. */
+  backup?(): Answer<void>
+  /** Restores the backup. Required for `backup`. */
+  restore?(): Answer<void>
+  /**
+   * The next write of `store` is stored, but its process crashes before it notifies others. Required for `announcer`.
+   */
+  killAnnouncer?(): Answer<void>
+  /** Returns the revision that the counters know; `''`: none. Required for `announcer`. */
+  announced?(): Answer<string>
 }
 
-/** Something that a case needs. */
-export type Need = StoreCapability | StoreAbility
+/** A harness with all optional members present. */
+type Whole<Harness> = Required<{ [Member in keyof Harness]: NonNullable<Harness[Member]> }>
+
+export type CaseContext = Whole<StoreHarness>
+export type SettingsContext = Whole<SettingsHarness>
+
+export interface PortContext<Port> {
+  readonly store: Port
+  readonly peer: Port
+}
+
+/** Makes a new, empty store. Called once per case, and once per random history. */
+export type Factory<Harness> = (wishes: StoreWishes) => Answer<Harness>
+export type StoreFactory = Factory<StoreHarness>
+export type SettingsFactory = Factory<SettingsHarness>
+export type PortFactory<Port> = Factory<PortHarness<Port>>
 
 /** A case that every store must pass. It throws an `AssertionError` on failure. */
-export type ConformanceCase =
-  | (AnyCase & { readonly needs?: undefined })
-  | (AnyCase & {
-      /** The case needs all of these capabilities and abilities. */
-      readonly needs: Need | readonly Need[]
-      /** The test if one of them is missing. */
-      without(context: CaseContext): Promise<void>
-    })
+export interface Case<Harness> {
+  readonly name: string
+  /** What the case needs. If something is missing, {@link run} checks what the store does instead. */
+  readonly needs?: readonly string[]
+  readonly wishes?: StoreWishes
+  run(harness: Harness): Promise<void>
+}
+
+export type ConformanceCase = Case<StoreHarness>
+export type SettingsCase = Case<SettingsHarness>
+export type PortCase<Port> = Case<PortHarness<Port>>
 
 /** Stands in for a missing member, and throws if a case uses it. */
-export function missing(capability: string, method: string): () => never {
+function missing(capability: string, method: string): () => never {
   return () => {
     throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
   }
 }
 
-/** Adds the members that a harness doesn't have. */
+/** Adds the members that a harness of counters doesn't have. */
 export function contextOf(harness: StoreHarness): CaseContext {
   return {
     store: harness.store,
@@ -125,10 +170,25 @@ export function contextOf(harness: StoreHarness): CaseContext {
   }
 }
 
+/** Adds the members that a harness of settings doesn't have. */
+export function settingsContextOf(harness: SettingsHarness): SettingsContext {
+  return {
+    store: harness.store,
+    peer: harness.peer ?? harness.store,
+    capabilities: harness.capabilities,
+    loseData: harness.loseData?.bind(harness) ?? missing('loss', 'loseData'),
+    backup: harness.backup?.bind(harness) ?? missing('backup', 'backup'),
+    restore: harness.restore?.bind(harness) ?? missing('backup', 'restore'),
+    killAnnouncer: harness.killAnnouncer?.bind(harness) ?? missing('announcer', 'killAnnouncer'),
+    announced: harness.announced?.bind(harness) ?? missing('announcer', 'announced'),
+    stop: () => harness.stop(),
+  }
+}
+
 /** The first need that a store doesn't meet. */
 export function missingOf(
   { store, capabilities }: Pick<StoreHarness, 'store' | 'capabilities'>,
-  needs: Need | readonly Need[],
+  needs: readonly Need[],
 ): Need | undefined {
   const { calendar, bucket, holds, concurrency, fit, sets } = store.can ?? {}
   const met: Readonly<Record<StoreAbility, boolean>> = {
@@ -140,19 +200,32 @@ export function missingOf(
     fit: fit === true,
     sets: sets === true,
   }
-  const isMet = (need: Need): boolean =>
-    Object.hasOwn(met, need) ? met[need as StoreAbility] : capabilities.includes(need as StoreCapability)
-  return [needs].flat().find((need) => !isMet(need))
+  const isAbility = (need: Need): need is StoreAbility => Object.hasOwn(met, need)
+  return needs.find((need) => !(isAbility(need) ? met[need] : capabilities.includes(need)))
 }
 
 /** Runs one case on a new store. */
-export async function runCase(testCase: ConformanceCase, factory: StoreFactory): Promise<void> {
+export async function runCase<Harness extends { stop(): Answer<void> }>(
+  testCase: Case<Harness>,
+  factory: Factory<Harness>,
+): Promise<void> {
   const harness = await factory(testCase.wishes ?? {})
-  const context = contextOf(harness)
   try {
-    if (testCase.needs === undefined || missingOf(context, testCase.needs) === undefined) await testCase.run(context)
-    else await testCase.without(context)
+    await testCase.run(harness)
   } finally {
     await harness.stop()
   }
+}
+
+/** Registers cases as tests of a runner. Returns how many there are. */
+export function describeCases<EachCase extends { readonly name: string }>(
+  { describe, it }: TestRunner,
+  name: string,
+  cases: readonly EachCase[],
+  run: (testCase: EachCase) => Promise<void>,
+): number {
+  describe(name, () => {
+    for (const testCase of cases) it(testCase.name, () => run(testCase))
+  })
+  return cases.length
 }

@@ -1,7 +1,8 @@
 import type { StoreAbilities } from '@scoregw/quota/store'
 import { playHistories } from '../history/play.ts'
 import { abilityCase } from './abilities.ts'
-import type { ConformanceCase, Need } from './harness.ts'
+import type { Need } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 
 /** The same in every run, so that a store that passes once passes again. */
 const SEED = 20_260_806
@@ -17,7 +18,7 @@ function historyCase(what: string, needs: readonly Need[], some: (can: StoreAbil
 }
 
 /** Cases that compare a store with the model in random histories of two processes and two policies. */
-export const HISTORY_CASES: readonly ConformanceCase[] = [
+export const HISTORY_CASES: readonly ContextCase[] = [
   historyCase('windows', [], () => ({})),
   historyCase('calendar windows', ['calendar'], () => ({ calendar: true })),
   historyCase('buckets', ['bucket'], () => ({ bucket: true })),

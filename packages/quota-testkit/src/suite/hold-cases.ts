@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe, type HoldProbeOptions } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, ONE_WINDOW } from './probe.ts'
 
 export interface HoldGiven extends CaseContext {
@@ -30,7 +31,7 @@ const LOOKS: Readonly<Record<string, readonly [look: Look, open: string]>> = {
 type Look = (probe: HoldProbe, of: HoldProbeOptions) => Promise<unknown>
 
 /** Cases about the end of holds: when they expire, what is refunded, and what changes the expiry. */
-export const HOLD_CASES: readonly ConformanceCase[] = [
+export const HOLD_CASES: readonly ContextCase[] = [
   holdCase(
     'a hold ends at its exact millisecond and gives its tokens back to their windows',
     async ({ probe, advance }) => {

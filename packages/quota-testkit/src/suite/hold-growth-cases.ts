@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { definePolicy } from '@scoregw/quota'
 import { windowCell } from '@scoregw/quota/internal'
 import { abilityCase, enginesOn } from './abilities.ts'
-import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, throwsCode, tokenCells } from './probe.ts'
 
 const UNLIMITED = definePolicy({
@@ -18,7 +18,7 @@ const UNLIMITED = definePolicy({
 const LONG = { ttlMs: 20 * HOUR_MS } as const
 
 /** Cases about open holds that grow. */
-export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
+export const HOLD_GROWTH_CASES: readonly ContextCase[] = [
   abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async (context) => {
     const most = Number.MAX_SAFE_INTEGER
     const [quota, other] = enginesOn(context, UNLIMITED)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { EDITED } from './edit-cases.ts'
-import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, idOf, SIX_WINDOWS } from './probe.ts'
 
 const ANOTHER = { nonce: 'another' } as const
 const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
 /** Cases about holds: their owners, how many an owner may have, how long they are remembered, and notifications. */
-export const HOLD_ID_CASES: readonly ConformanceCase[] = [
+export const HOLD_ID_CASES: readonly ContextCase[] = [
   holdCase('requests of one tick are decided in order: holds, ids and plain ones', async ({ probe }) => {
     await probe.admitted(1)
     const replies = await Promise.all(

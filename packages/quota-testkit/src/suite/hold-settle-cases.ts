@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import type { ConformanceCase } from './harness.ts'
 import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 
 const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
 const FIT = { overrun: 'fit', maxOverrun: 5 } as const
 
 /** Cases about holds that their holder settles: in time or late, once or repeatedly. */
-export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
+export const HOLD_SETTLE_CASES: readonly ContextCase[] = [
   holdCaseWith('fit')('with fit, an overrun is at most its maximum, and 0 without room', async ({ probe }) => {
     await probe.held('a', 2)
     assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 /** Stores without ids must reject them with a typed error, and charge nothing. */
@@ -9,12 +10,12 @@ export async function refusesIds({ store }: CaseContext): Promise<void> {
   assert.deepEqual(await probe.states(), [-1, 0])
 }
 
-export function idCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+export function idCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
   return { name, needs: 'ids', run, without: refusesIds }
 }
 
 /** Cases about reservation ids. */
-export const ID_CASES: readonly ConformanceCase[] = [
+export const ID_CASES: readonly ContextCase[] = [
   idCase('one of two processes with one id is admitted, and the other gets a duplicate', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const replies = await Promise.all([

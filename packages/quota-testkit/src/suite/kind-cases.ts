@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { HoldProbe, type HoldProbeOptions } from './hold-probe.ts'
 import { KINDS, type Kind } from './kinds.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, idOf, PERSONAL, Probe, type ProbeOptions, SECOND_MS, SITE } from './probe.ts'
 import type { Table } from './table.ts'
 
@@ -283,7 +284,7 @@ function otherThan({ cell }: Kind) {
 }
 
 /** Every scene with every kind of window. */
-export const KIND_CASES: readonly ConformanceCase[] = KINDS.flatMap((kind) =>
+export const KIND_CASES: readonly ContextCase[] = KINDS.flatMap((kind) =>
   Object.entries(SCENES).map(([what, [needs, play]]) =>
     abilityCase(`${kind.name} ${what}`, [...kind.needs, ...needs], (context) => play(sceneOf(context, kind))),
   ),

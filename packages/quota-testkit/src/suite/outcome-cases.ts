@@ -8,7 +8,8 @@ import {
   outcomeRecorder,
 } from '@scoregw/quota/adaptive'
 import { manualClock } from '../manual-clock.ts'
-import { type PortCase, plainCase } from './port-harness.ts'
+import type { PortCase } from './harness.ts'
+import { portCases } from './watch-cases.ts'
 
 const MINUTE = 29_767_566
 
@@ -24,14 +25,14 @@ async function read(store: OutcomeStore, from: number, to: number): Promise<Minu
 }
 
 /** All cases for a store of outcomes. */
-export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
-  plainCase('outcomes: a new store has no counts', async ({ store }) => {
+export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = portCases<OutcomeStore>('outcomes', {
+  async 'a new store has no counts'({ store }) {
     assert.deepEqual(await read(store, MINUTE - 30, MINUTE), [])
     await store.add([])
     await store.add([counts(MINUTE)])
     assert.deepEqual(await read(store, MINUTE - 30, MINUTE + 1), [])
-  }),
-  plainCase('outcomes: every count is kept separately', async ({ store, peer }) => {
+  },
+  async 'every count is kept separately'({ store, peer }) {
     const all = Object.fromEntries(OUTCOME_COLUMNS.map((column, index) => [column, 10 ** index]))
     await store.add([counts(MINUTE, all)])
     assert.deepEqual(await read(peer, MINUTE, MINUTE + 1), [counts(MINUTE, all)])
@@ -42,16 +43,16 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       await read(peer, MINUTE + 1, MINUTE + 60),
       OUTCOME_COLUMNS.map((column, index) => counts(MINUTE + 1 + index, { [column]: 7 })),
     )
-  }),
-  plainCase('outcomes: counts of a minute add up over processes', async ({ store, peer }) => {
+  },
+  async 'counts of a minute add up over processes'({ store, peer }) {
     await store.add([counts(MINUTE, { calls: 3, serverError: 1 }), counts(MINUTE, { calls: 2 })])
     await peer.add([counts(MINUTE, { calls: 4, codeZero: 2 }), counts(MINUTE + 1, { calls: 1 })])
     await store.add([counts(MINUTE, { calls: 1 })])
     const sums = [counts(MINUTE, { calls: 10, serverError: 1, codeZero: 2 }), counts(MINUTE + 1, { calls: 1 })]
     assert.deepEqual(await read(store, MINUTE, MINUTE + 2), sums)
     assert.deepEqual(await read(peer, MINUTE, MINUTE + 2), sums)
-  }),
-  plainCase('outcomes: concurrent adds lose nothing', async ({ store, peer }) => {
+  },
+  async 'concurrent adds lose nothing'({ store, peer }) {
     await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
         (index % 2 === 0 ? store : peer).add([
@@ -65,8 +66,8 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       counts(MINUTE + 1, { calls: 1_300 }),
       counts(MINUTE + 2, { calls: 1_300 }),
     ])
-  }),
-  plainCase('outcomes: a half-open range of minutes is read in order', async ({ store }) => {
+  },
+  async 'a half-open range of minutes is read in order'({ store }) {
     const minutes = [45, 3, 29, 0, 31, 30, 60].map((after) => MINUTE + after)
     for (const minute of minutes) await store.add([counts(minute, { calls: 1 + minute - MINUTE })])
     const between = async (from: number, to: number): Promise<number[]> =>
@@ -78,8 +79,8 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
     assert.deepEqual(await between(4, 29), [])
     assert.deepEqual(await between(30, 30), [])
     assert.deepEqual(await between(31, 3), [])
-  }),
-  plainCase('outcomes: a minute may be added late, and 8 days are kept', async ({ store, peer }) => {
+  },
+  async 'a minute may be added late, and 8 days are kept'({ store, peer }) {
     const oldest = MINUTE - OUTCOMES_KEPT_MINUTES + 1
     await store.add([counts(MINUTE, { calls: 2 })])
     await store.add([counts(oldest, { calls: 1 }), counts(MINUTE - 5_000, { calls: 3 })])
@@ -88,13 +89,13 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       counts(MINUTE - 5_000, { calls: 3 }),
       counts(MINUTE, { calls: 2 }),
     ])
-  }),
-  plainCase('outcomes: counts beyond 32 bits stay exact', async ({ store }) => {
+  },
+  async 'counts beyond 32 bits stay exact'({ store }) {
     for (const calls of [2 ** 31 - 1, 2 ** 32, 2 ** 45]) await store.add([counts(MINUTE, { calls })])
     const exact = 2 ** 31 - 1 + 2 ** 32 + 2 ** 45
     assert.deepEqual(await read(store, MINUTE, MINUTE + 1), [counts(MINUTE, { calls: exact })])
-  }),
-  plainCase('outcomes: a recorder’s outcomes reach the store', async ({ store, peer }) => {
+  },
+  async 'a recorder’s outcomes reach the store'({ store, peer }) {
     const clock = manualClock(MINUTE * 60_000)
     const recorder = outcomeRecorder({ store, clock })
     for (const httpStatus of [200, 304, 404, 429, 500, 0]) recorder.record({ httpStatus })
@@ -117,5 +118,5 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       },
       counts(MINUTE + 1, { calls: 1 }),
     ])
-  }),
-]
+  },
+})

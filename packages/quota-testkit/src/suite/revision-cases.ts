@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { newRevision } from '@scoregw/quota/store'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import type { CaseContext } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { idOf, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** Stores without revisions must never report a request as stale. */
@@ -12,7 +13,7 @@ async function neverStale({ store }: CaseContext): Promise<void> {
   assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
 }
 
-function revisionCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+function revisionCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
   return { name, needs: 'revisions', run, without: neverStale }
 }
 
@@ -28,7 +29,7 @@ async function isStale(probe: Probe, settingsRevision: string, stored: string): 
 const [FIRST, SECOND] = ['aaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaa2']
 
 /** Cases about settings that change while a request is in flight. */
-export const REVISION_CASES: readonly ConformanceCase[] = [
+export const REVISION_CASES: readonly ContextCase[] = [
   revisionCase('without stored settings, only a request with a revision is stale', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(1, { settingsRevision: '' })

@@ -9,7 +9,8 @@ import type {
   TakeReply,
 } from '@scoregw/quota/store'
 import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
+import type { ContextCase } from './old-case.ts'
 import { idOf } from './probe.ts'
 import { MIXED } from './table.ts'
 
@@ -95,7 +96,7 @@ const setCase = setCaseWith()
 const holdCase = setCaseWith('holds', 'concurrency')
 
 /** Cases about layers with different limits, and requests that count in some of them. */
-export const SET_CASES: readonly ConformanceCase[] = [
+export const SET_CASES: readonly ContextCase[] = [
   setCase('each layer has limits of its own, and one decision charges all of them', async ({ mixed }) => {
     const { outcome, now, states } = await mixed.take(ALL, [4, 1, 0])
     assert.equal(outcome, 'admitted')
@@ -186,7 +187,7 @@ export const SET_CASES: readonly ConformanceCase[] = [
 ]
 
 /** Cases about holds on such layers, also when the set changes while a hold is open. */
-export const SET_HOLD_CASES: readonly ConformanceCase[] = [
+export const SET_HOLD_CASES: readonly ContextCase[] = [
   holdCase('a hold has a slot only where its set counts slots', async ({ mixed }) => {
     await mixed.hold(HOURS, [3, 1, 1], { limits: { [SLOTS]: 0 } })
     assert.deepEqual(await mixed.used(), [3, 0, 0, 3, 0, 3])

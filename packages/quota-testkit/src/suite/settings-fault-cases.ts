@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { createQuota, type Quota } from '@scoregw/quota'
 import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
-import type { SettingsChange, SettingsStore } from '@scoregw/quota/store'
-import { soon } from './port-harness.ts'
-import type { SettingsCase, SettingsContext } from './settings-harness.ts'
+import type { SettingsChange } from '@scoregw/quota/store'
+import type { SettingsCase, SettingsContext } from './harness.ts'
 import {
   FIRST,
   isAboutSettings,
@@ -11,11 +10,12 @@ import {
   Notifications,
   nothingIsStored,
   SECOND,
-  subjectWritten,
+  settingsCases,
+  USER,
+  userWritten,
   written,
-} from './settings-harness.ts'
-
-const USER = ['personal', 'u'] as const
+} from './settings-scene.ts'
+import { soon } from './watch-cases.ts'
 
 /** For stores that don't lose data: unknown revisions are rejected, and nothing is lost. */
 async function keeps({ store, peer }: SettingsContext): Promise<void> {
@@ -25,45 +25,38 @@ async function keeps({ store, peer }: SettingsContext): Promise<void> {
   await isStored(store, SECOND, second)
 }
 
-/** Whether mode `lenient` is in force. */
-async function isLenient(quota: Quota): Promise<boolean> {
-  return (await quota.status('u')).limits['personal-read-1h']?.limit === 180
+/** An engine in each process, and a wait until mode `lenient` is in force in both, or in neither. */
+async function twoEngines({ store, peer }: SettingsContext) {
+  const engines = [store, peer].map((settingsStore) => createQuota({ policy: scoreGatewayPolicy(), settingsStore }))
+  await Promise.all(engines.map((quota) => quota.ready()))
+  const isLenient = async (quota: Quota): Promise<boolean> =>
+    (await quota.status('u')).limits['personal-read-1h']?.limit === 180
+  const follow = (what: string, lenient: boolean): Promise<void> =>
+    soon(what, async () => (await Promise.all(engines.map(isLenient))).every((is) => is === lenient))
+  const [one, other] = engines as [Quota, Quota]
+  return { one, other, follow }
 }
 
-function engineOn(settingsStore: SettingsStore): Quota {
-  return createQuota({ policy: scoreGatewayPolicy(), settingsStore })
-}
-
-/** Cases about stores that lose data, and processes that crash halfway. */
-export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
+const LOSS_CASES = settingsCases(
   {
-    name: 'settings: lost data counts as not stored, and every process is notified within a second',
-    needs: 'loss',
-    async run(context) {
+    async 'lost data counts as not stored, and every process is notified within a second'(context) {
       const { store, peer, loseData } = context
       const before = await written(store, FIRST)
-      await subjectWritten(store, USER, FIRST)
+      await userWritten(store, FIRST)
       const listeners = new Notifications(context)
-      await written(peer, SECOND)
-      await listeners.bothReceive('the change is reported', isAboutSettings)
-      listeners.clear()
-      await loseData()
-      await listeners.bothReceive('the loss is reported', isAboutSettings)
+      await listeners.both('the change is reported', isAboutSettings, () => written(peer, SECOND))
+      await listeners.both('the loss is reported', isAboutSettings, loseData)
       for (const each of [store, peer]) await nothingIsStored(each)
       assert.equal((await store.write(SECOND, { ifRevision: before.revision })).written, false)
-      listeners.clear()
-      const after = await written(peer, SECOND, { ifRevision: '' })
-      await listeners.bothReceive('the first write after it is reported', isAboutSettings)
-      assert.equal(after.version, 1)
-      for (const each of [store, peer]) await isStored(each, SECOND, after)
+      await listeners.both('the first write after it is reported', isAboutSettings, async () => {
+        const after = await written(peer, SECOND, { ifRevision: '' })
+        assert.equal(after.version, 1)
+        for (const each of [store, peer]) await isStored(each, SECOND, after)
+      })
       listeners.stop()
     },
-    without: keeps,
-  },
-  {
-    name: 'settings: an old revision can’t overwrite a document written after a loss, even at an equal version',
-    needs: 'loss',
-    async run({ store, peer, loseData }) {
+    async 'an old revision can’t overwrite a document written after a loss, even at an equal version'(context) {
+      const { store, peer, loseData } = context
       const before = await written(store, FIRST)
       await loseData()
       const after = await written(peer, SECOND)
@@ -72,65 +65,69 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       assert.deepEqual(await store.write(FIRST, { ifRevision: before.revision }), { ...after, written: false })
       await isStored(store, SECOND, after)
     },
-    without: keeps,
   },
-  {
-    name: 'settings: a restored older state applies, and every process is notified within a second',
-    needs: 'backup',
-    async run(context) {
-      const { store, peer, backup, restore } = context
-      const old = await written(store, FIRST)
-      await subjectWritten(store, USER, FIRST)
-      await backup()
-      const listeners = new Notifications(context)
-      const lost = await written(peer, SECOND)
-      await listeners.bothReceive('the change is reported', isAboutSettings)
-      listeners.clear()
-      await restore()
-      await listeners.bothReceive('the older state is reported', isAboutSettings)
-      for (const each of [store, peer]) await isStored(each, FIRST, old)
-      assert.equal((await store.write(SECOND, { ifRevision: lost.revision })).written, false)
-      const next = await written(peer, SECOND, { ifRevision: old.revision })
-      assert.equal(next.version, lost.version)
-      assert.notEqual(next.revision, lost.revision)
-      assert.deepEqual((await peer.readSubject(...USER))?.document, FIRST)
-      listeners.stop()
+  'loss',
+  keeps,
+)
+
+const BACKUP_CASES = [
+  ...settingsCases(
+    {
+      async 'a restored older state applies, and every process is notified within a second'(context) {
+        const { store, peer, backup, restore } = context
+        const old = await written(store, FIRST)
+        await userWritten(store, FIRST)
+        await backup()
+        const listeners = new Notifications(context)
+        let lost = old
+        await listeners.both('the change is reported', isAboutSettings, async () => {
+          lost = await written(peer, SECOND)
+        })
+        await listeners.both('the older state is reported', isAboutSettings, restore)
+        for (const each of [store, peer]) await isStored(each, FIRST, old)
+        assert.equal((await store.write(SECOND, { ifRevision: lost.revision })).written, false)
+        const next = await written(peer, SECOND, { ifRevision: old.revision })
+        assert.equal(next.version, lost.version)
+        assert.notEqual(next.revision, lost.revision)
+        assert.deepEqual((await peer.readSubject(...USER))?.document, FIRST)
+        listeners.stop()
+      },
     },
-    without: keeps,
-  },
-  {
-    name: 'settings: engines follow stored settings within a second, even lost or restored ones',
-    needs: 'backup',
-    async run({ store, peer, capabilities, backup, restore, loseData }) {
-      const engines = [engineOn(store), engineOn(peer)] as const
-      await Promise.all(engines.map((quota) => quota.ready()))
-      const follow = (what: string, lenient: boolean): Promise<void> =>
-        soon(what, async () => (await Promise.all(engines.map(isLenient))).every((is) => is === lenient))
-      await engines[0].settings.update({ mode: 'lenient' })
-      await follow('a change', true)
-      await backup()
-      await engines[1].settings.update({ mode: 'normal' })
-      await follow('the next change', false)
-      await restore()
-      await follow('an older state', true)
-      if (capabilities.includes('loss')) {
+    'backup',
+    keeps,
+  ),
+  ...settingsCases(
+    {
+      async 'engines follow stored settings within a second, even lost or restored ones'(context) {
+        const { capabilities, backup, restore, loseData } = context
+        const { one, other, follow } = await twoEngines(context)
+        await one.settings.update({ mode: 'lenient' })
+        await follow('a change', true)
+        await backup()
+        await other.settings.update({ mode: 'normal' })
+        await follow('the next change', false)
+        await restore()
+        await follow('an older state', true)
+        if (!capabilities.includes('loss')) return
         await loseData()
         await follow('the policy alone', false)
-        await engines[0].settings.update({ mode: 'lenient' })
+        await one.settings.update({ mode: 'lenient' })
         await follow('the first change after it', true)
-      }
+      },
     },
-    async without({ store, peer }) {
-      const engines = [engineOn(store), engineOn(peer)] as const
-      await engines[1].ready()
-      await engines[0].settings.update({ mode: 'lenient' })
-      for (const quota of engines) await soon('a change is followed', () => isLenient(quota))
+    'backup',
+    async (context) => {
+      const { one, follow } = await twoEngines(context)
+      await one.settings.update({ mode: 'lenient' })
+      await follow('a change', true)
     },
-  },
+  ),
+]
+
+const ANNOUNCER_CASES = settingsCases(
   {
-    name: 'settings: a write whose process died before its notification is reported within a second',
-    needs: 'announcer',
-    async run({ store, peer, killAnnouncer, announced }) {
+    async 'a write whose process died before its notification is reported within a second'(context) {
+      const { store, peer, killAnnouncer, announced } = context
       const first = await written(store, FIRST)
       assert.equal(await announced(), first.revision)
       const notified: SettingsChange[] = []
@@ -144,14 +141,8 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       assert.equal(await announced(), stored?.revision, 'the counters know what is stored')
       stop()
     },
-    async without({ store }) {
-      assert.equal(store.reannounce, undefined, 'a store that announces nothing has nothing to announce again')
-    },
-  },
-  {
-    name: 'settings: an announcement is repeated only over the revision that was seen',
-    needs: 'announcer',
-    async run({ store, peer, announced, capabilities, loseData }) {
+    async 'an announcement is repeated only over the revision that was seen'(context) {
+      const { store, peer, announced, capabilities, loseData } = context
       const [first, second] = [await written(store, FIRST), await written(peer, SECOND)]
       await store.reannounce?.(first.revision, first.revision)
       assert.equal(await announced(), second.revision, 'somebody announced another one meanwhile')
@@ -169,8 +160,13 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       await store.reannounce?.(first.revision, '')
       assert.equal(await announced(), first.revision)
     },
-    async without({ store }) {
-      assert.equal(store.reannounce, undefined)
-    },
   },
-]
+  'announcer',
+  ({ store }) => {
+    assert.equal(store.reannounce, undefined, 'a store that announces nothing has nothing to announce again')
+    return Promise.resolve()
+  },
+)
+
+/** Cases about stores that lose data, and processes that crash halfway. */
+export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [...LOSS_CASES, ...BACKUP_CASES, ...ANNOUNCER_CASES]

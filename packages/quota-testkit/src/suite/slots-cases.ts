@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
+import type { CaseContext, Need, RowName } from './harness.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { DAY_MS, HOUR_MS, rollingCells } from './probe.ts'
 
 interface Given extends CaseContext {
@@ -23,7 +24,7 @@ function sharedCase(
   name: string,
   run: (given: Given) => Promise<void>,
   limits: readonly number[] = [100, 2, 100, 3],
-): ConformanceCase {
+): ContextCase {
   return abilityCase(`slots: ${name}`, ['holds', 'concurrency', 'shared-concurrency'], (context) =>
     run({ ...context, probe: new HoldProbe(context.store, SHARED_SLOTS, limits) }),
   )
@@ -45,7 +46,7 @@ const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
 }
 
 /** Cases about concurrency: slots taken in the same decision as tokens. */
-export const SLOTS_CASES: readonly ConformanceCase[] = [
+export const SLOTS_CASES: readonly ContextCase[] = [
   slotsCase('slots are taken up to the limit, together with the tokens', async ({ probe }) => {
     const first = await probe.held('a', 3, SLOT)
     assert.deepEqual([first.states[1], first.states[3]], [3, 1])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TakeReply } from '@scoregw/quota/store'
-import type { ConformanceCase } from './harness.ts'
-import { plainCase } from './port-harness.ts'
+import type { ContextCase } from './old-case.ts'
+import { plainCase } from './old-case.ts'
 import { idOf, ONE_WINDOW, Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
 
 /** Texts that a careless encoding would confuse. Any two of them are two subjects, ids or documents. */
@@ -17,7 +17,7 @@ export const STRANGE_TEXTS: readonly string[] = [
 ]
 
 /** Cases about names: a subject can be any text, and no two subjects share a counter. */
-export const SUBJECT_CASES: readonly ConformanceCase[] = [
+export const SUBJECT_CASES: readonly ContextCase[] = [
   plainCase('any text can be a subject, and no two texts share a counter', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, STRANGE_TEXTS.length)
     for (const [index, subject] of STRANGE_TEXTS.entries()) await probe.admitted(index + 1, { subject })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import type { CaseOf } from './abilities.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { CaseContext, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
+import type { ContextCase } from './old-case.ts'
 import { HOUR_MS, ONE_WINDOW, Probe, SECOND_MS } from './probe.ts'
 import type { Table } from './table.ts'
 
@@ -42,13 +43,13 @@ function unitCaseWith(...needs: readonly Need[]): CaseOf<CaseContext> {
 const unitCase = unitCaseWith()
 
 function holdCaseWith(...more: readonly Need[]) {
-  return (name: string, run: (probe: HoldProbe, context: CaseContext) => Promise<void>): ConformanceCase =>
+  return (name: string, run: (probe: HoldProbe, context: CaseContext) => Promise<void>): ContextCase =>
     unitCaseWith('holds', ...more)(name, (context) => run(new HoldProbe(context.store, THREE, 10), context))
 }
 
 const holdCase = holdCaseWith()
 
-const TAKE_CASES: readonly ConformanceCase[] = [
+const TAKE_CASES: readonly ContextCase[] = [
   unitCaseWith('clock-steps')(
     "a limit of a unit without cost isn't moved to the present",
     async ({ store, stepClock }) => {
@@ -63,7 +64,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
   ),
 ]
 
-const NAME_CASES: readonly ConformanceCase[] = [
+const NAME_CASES: readonly ContextCase[] = [
   unitCase('another unit has another counter', async ({ store, peer }) => {
     const limits = ['tokens', 'requests'].map((unit) => windowCell({ label: '1h', lengthMs: HOUR_MS }, unit))
     const [tokens, requests] = limits.map(
@@ -88,7 +89,7 @@ const NAME_CASES: readonly ConformanceCase[] = [
   }),
 ]
 
-const SETTLE_CASES: readonly ConformanceCase[] = [
+const SETTLE_CASES: readonly ContextCase[] = [
   unitCase('spending without the store is charged over any limit', async ({ store }) => {
     const probe = new Probe(store, THREE, 10)
     const reply = await probe.admitted([9, 9, 9])
@@ -97,7 +98,7 @@ const SETTLE_CASES: readonly ConformanceCase[] = [
   }),
 ]
 
-const HOLD_CASES: readonly ConformanceCase[] = [
+const HOLD_CASES: readonly ContextCase[] = [
   holdCase('a late commit is charged up to its bound in each unit', async (probe, { advance }) => {
     await probe.held('a', [1, 2, 3])
     await advance(HOLD_MS)
@@ -118,4 +119,4 @@ const HOLD_CASES: readonly ConformanceCase[] = [
 ]
 
 /** Cases about limits of several units. */
-export const UNIT_CASES: readonly ConformanceCase[] = [...TAKE_CASES, ...NAME_CASES, ...SETTLE_CASES, ...HOLD_CASES]
+export const UNIT_CASES: readonly ContextCase[] = [...TAKE_CASES, ...NAME_CASES, ...SETTLE_CASES, ...HOLD_CASES]

@@ -125,12 +125,16 @@ function casesOf(begin: string, promise: string): string {
   const files = readdirSync(join(ROOT, SOURCES), { recursive: true, encoding: 'utf8' }).map((file) =>
     file.replaceAll('\\', '/'),
   )
+  const sources = files.filter((file) => file.endsWith('.ts'))
   // As the beginning of a text, since comments may say the same.
-  const isIn = (file: string): boolean => {
+  const has = (file: string, text: string): boolean => {
     const source = readFileSync(join(ROOT, SOURCES, file), 'utf8')
-    return ["'", '"', '`'].some((quote) => source.includes(quote + begin))
+    return ["'", '"', '`'].some((quote) => source.includes(quote + text))
   }
-  const file = files.filter((each) => each.endsWith('.ts')).find(isIn) ?? 'suite/kind-cases.ts'
+  // A group's makers put its word before the names of its cases.
+  const [, group = '', rest = ''] = /^(\w+): (.*)$/.exec(begin) ?? []
+  const ofGroup = (each: string): boolean => group !== '' && each.includes(group) && has(each, rest)
+  const file = sources.find((each) => has(each, begin)) ?? sources.find(ofGroup) ?? 'suite/kind-cases.ts'
   return `[${begin}${count > 1 ? ` ... (${count} cases)` : ''}](../../${SOURCES}/${file})`
 }
 
