@@ -1,4 +1,3 @@
-import type { DecisionFrame, Demand } from '../decision/decide.ts'
 import type { AdmittedDecision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { QuotaWarning } from '../errors/quota-warning.ts'
@@ -6,7 +5,6 @@ import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { noSuchName } from '../options/faults.ts'
-import type { QuotaLogger } from '../options/logger.ts'
 import { layerOf, ownLimits, placedLimits } from '../policy/cells.ts'
 import { planNames } from '../policy/limits.ts'
 import type { LimitRule, Policy } from '../policy/policy.ts'
@@ -20,21 +18,15 @@ import type { Calendar } from '../windows/kinds/calendar.ts'
 import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
-import { Demands, type TakeDemand } from './decide/demands.ts'
 import { Fallback } from './decide/fallback.ts'
 import { type ChargeOf, NearLimits } from './decide/near-limits.ts'
-import { Outages } from './decide/outages.ts'
-import { Owed } from './decide/owed.ts'
-import { Reports } from './decide/reports.ts'
-import { CallDeadline } from './decide/store-call.ts'
-import { Takes } from './decide/takes.ts'
+import { Outages, Reports } from './decide/reports.ts'
+import { CallDeadline, unsupported } from './decide/store-call.ts'
+import { Demands, type TakeDemand, Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
-import { unsupported } from './decide/unsupported.ts'
 import { Events } from './events.ts'
-import { watchCounters } from './lost-counters.ts'
-import { noteOpen } from './open-engines.ts'
+import { noteOpen, watchCounters } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
-import type { QuotaRequest } from './requests.ts'
 import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
 import { identityOf, Reservations } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
@@ -60,6 +52,7 @@ export class EngineComponents {
   readonly periods: LivePeriods
   readonly reports: Reports
   readonly near: NearLimits
+  readonly fallback: Fallback
   readonly demands: Demands
   readonly takes: Takes
   readonly calls: CounterCalls
@@ -67,8 +60,6 @@ export class EngineComponents {
   readonly reservations: Reservations
   /** Whether counters and settings are both synchronous. */
   readonly sync: boolean
-  /** Returns what the decisions of a demand have in common with others. */
-  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   /** Reports a refund. @param subject absent: the refund may concern any subject */
   readonly freed = (subject?: Subject): void => {
     if (this.events.hasListeners('freed')) this.events.emit('freed', { subject })
@@ -92,10 +83,8 @@ export class EngineComponents {
     this.calendar = options.calendar
     this.check = checkOf(options, this.store, unknownLimits(policy, options.logger))
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
-    const frames = decisionFrames(policy, this.periods)
-    this.frameOf = ({ set }) => frames[set]!
     this.live = this.#liveSettings(options.logger)
-    const { events, live, periods, deadline, frameOf } = this
+    const { events, live, periods, deadline } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
     this.reports = new Reports({ events, stopwatch, outages })
     this.near = new NearLimits({
@@ -113,41 +102,30 @@ export class EngineComponents {
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync, can: this.store.can })
-    const { demands, reports, near } = this
+    const { demands, reports } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#refund(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync, demands, late })
-    const fallback = new Fallback({ policy, frameOf, failurePolicy, clock, reports })
-    const owed = new Owed({
-      fallback,
+    this.fallback = new Fallback({
+      policy,
+      failurePolicy,
+      clock,
+      reports,
       read: (demand) => runAsync(this.calls.read(demand, systemStopwatch())),
       // Posted at most once, even if it gets lost.
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
-    this.#closed = [...opened(policy, this.store, options.logger), () => owed.close()]
-    this.decisions = new Decisions({ live, frameOf, reports, near, fallback, clock, owed })
-    const { calls, takes, decisions, check } = this
-    this.reservations = new Reservations({
-      sync: this.sync,
-      check,
-      calls,
-      demands,
-      takes,
-      decisions,
-      near,
-      endWithoutStore: (ttlMs = options.holdTtlMs) => clock.now() + check.ttl(ttlMs),
-      hold: (identity, endsAt) => this.hold(identity, endsAt),
-      freed: this.freed,
-    })
+    this.decisions = new Decisions(this)
+    this.reservations = new Reservations(this)
+    this.#closed = [
+      noteOpen(policy, this.store, (message) => options.logger.warn(`quota: ${message}`)),
+      watchCounters(this.store, options.logger),
+      () => this.fallback.close(),
+    ]
   }
 
   hold(identity: HoldIdentity, endsAt: number): HoldHandle {
     return new HoldHandle(this, identity, endsAt)
-  }
-
-  /** @throws {QuotaError} if a request can't be consumed */
-  checkConsumable(request: QuotaRequest): void {
-    this.check.consumable(this.check.operation(request, this.live.compiled), request)
   }
 
   async close(): Promise<void> {
@@ -219,11 +197,6 @@ function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Cloc
   return given ?? ofStore ?? systemClock
 }
 
-/** Watches an open engine for mistakes. @returns what to call when it closes */
-function opened(policy: Policy, store: QuotaStore, logger: QuotaLogger): readonly (() => void)[] {
-  return [noteOpen(policy, store, (message) => logger.warn(`quota: ${message}`)), watchCounters(store, logger)]
-}
-
 /** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
 function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
   const where = of === 'request' ? 'a request names' : "a subject's settings name"
@@ -257,18 +230,6 @@ function unknownLimits(policy: Policy, logger: ParsedQuotaOptions['logger']): (n
     const message = `a request has a number for ${noSuchName(name, own, 'limits of subjects are')}: it is ignored`
     logger.warn(new QuotaWarning('unknown_limit', message))
   }
-}
-
-/** By set: what decisions have in common if the same limits count them. */
-function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
-  const { schema, layout, shown } = placedLimits(policy)
-  return schema.sets.map((set) => ({
-    policy,
-    layout,
-    units: schema.units,
-    periodsAt: (quotas, instant) => periods.at(quotas, instant),
-    shown: shown.filter(({ at }) => set.includes(at)),
-  }))
 }
 
 /**

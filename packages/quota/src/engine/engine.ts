@@ -12,17 +12,16 @@ import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
-import type { TakeDemand } from './decide/demands.ts'
 import { callOptions } from './decide/members.ts'
 import { CallDeadline, unavailable } from './decide/store-call.ts'
+import type { TakeDemand } from './decide/takes.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, runAsync, runSync, type Task } from './decide/task.ts'
-import { openDoor } from './door.ts'
 import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type { ParsedQuotaOptions, QuotaOptions } from './options.ts'
-import { consumption, reservation } from './purposes.ts'
 import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
+import { openDoor } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -33,9 +32,8 @@ import type {
   RunResult,
   SyncReservation,
 } from './requests.ts'
-import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
+import { checkWork, HoldWatch, orAborted, resumedHandle, worked } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
-import { checkWork, worked } from './reservations/worked.ts'
 
 /**
  * The implementation of all engines. Takes have a synchronous and an asynchronous form. All other operations are tasks.
@@ -64,9 +62,9 @@ class QuotaEngine implements Quota {
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
     this.holds = holdsAdmin(components, () => this.#requireOpen())
     this.#watch = new HoldWatch(() => this.holds.sweep())
-    this.#consumption = consumption(components)
-    this.#reservation = reservation(components, runAsync)
-    this.#syncReservation = reservation(components, runSync)
+    this.#consumption = components.decisions.consumption
+    this.#reservation = components.reservations.purpose(runAsync)
+    this.#syncReservation = components.reservations.purpose(runSync)
     openDoor(this, {
       demand: (request) => this.#reservation.demand(request),
       attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
@@ -300,7 +298,8 @@ class QuotaEngine implements Quota {
   async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
-    this.#components.checkConsumable(request)
+    const { check, live } = this.#components
+    check.consumable(check.operation(request, live.compiled), request)
     const reservation = await this.reserve(request)
     if (reservation.status === 'reserved') await reservation.commit()
     return reservation.decision as Decision

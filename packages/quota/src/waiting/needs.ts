@@ -1,4 +1,4 @@
-import type { TakeDemand } from '../engine/decide/demands.ts'
+import type { TakeDemand } from '../engine/decide/takes.ts'
 import { counts, type PlacedLimits, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { initialSettings } from '../policy/settings.ts'

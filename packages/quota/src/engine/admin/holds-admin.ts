@@ -7,11 +7,10 @@ import type { Subject } from '../../store/schema.ts'
 import { type Amounts, amountsIn, SLOTS } from '../../windows/units.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
-import { operationOf } from '../decide/fingerprint.ts'
 import { runAsync, type Task } from '../decide/task.ts'
 import type { Events } from '../events.ts'
 import type { Hold, HoldEnd } from '../requests.ts'
-import { holdRef } from '../reservations/hold-token.ts'
+import { holdRef, operationOf } from '../reservations/hold-token.ts'
 
 type Holds = SyncHolds | AsyncHolds
 

@@ -29,7 +29,7 @@ import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings, RequestTerms } from '../settings/compiled-settings.ts'
 import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
-import { unsupported } from './unsupported.ts'
+import { unsupported } from './store-call.ts'
 
 /** The id of a reservation, and the lifetime of a hold. */
 export interface ReservationKey {
@@ -203,7 +203,7 @@ export class RequestCheck {
   }
 
   /** @throws {QuotaError} `invalid_ttl` for an invalid or too long lifetime */
-  ttl(ttlMs: unknown): number {
+  ttl(ttlMs: unknown = this.#rules.holdTtlMs): number {
     const { maxTtlMs } = this.#rules
     if (Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= maxTtlMs) return ttlMs as number
     const message = `ttlMs: expected a whole number of milliseconds, 1 to ${maxTtlMs} (maxTtlMs), got ${shown(ttlMs)}`

@@ -15,9 +15,8 @@ import { systemStopwatch } from '../../time/clock.ts'
 import type { RequestTerms } from '../settings/compiled-settings.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable } from './store-call.ts'
+import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable, unsupported } from './store-call.ts'
 import { runAsync, type Task } from './task.ts'
-import { unsupported } from './unsupported.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 

@@ -1,28 +1,32 @@
 import { admits, type DecisionFrame, type Demand, limitStatuses, startOf, sumOf } from '../../decision/decide.ts'
 import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
 import { admitted, Peeked, refused, refusedBlocked } from '../../decision/outcome.ts'
-import { ALL } from '../../policy/cells.ts'
+import { ALL, placedLimits } from '../../policy/cells.ts'
 import type { Quotas } from '../../policy/limits.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { isFree } from '../../policy/units.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
 import type { ReadReply, ReadRequest } from '../../store/quota-store.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { HeldLimitStatus, QuotaStatus } from '../requests.ts'
+import type { HeldLimitStatus, QuotaRequest, QuotaStatus } from '../requests.ts'
+import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import type { TakeDemand } from './demands.ts'
-import type { Fallback, FallbackAdmission } from './fallback.ts'
+import { NO_KEY, type RequestCheck } from './check.ts'
+import type { Fallback, Refund } from './fallback.ts'
 import type { NearLimits } from './near-limits.ts'
-import type { Owed } from './owed.ts'
 import type { Reports } from './reports.ts'
-import type { Replied, StoreFailure } from './takes.ts'
+import type { Demands, Purpose, Replied, StoreFailure, TakeDemand } from './takes.ts'
 
-export interface DecisionsDeps {
+interface DecisionsDeps {
+  readonly policy: Policy
+  readonly periods: LivePeriods
+  readonly check: RequestCheck
+  readonly demands: Demands
   readonly live: LiveSettings
-  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly reports: Reports
   readonly near: NearLimits
   readonly fallback: Fallback
   readonly clock: Clock
-  readonly owed: Owed
 }
 
 /** A reply with counters, and the request with its periods. */
@@ -33,10 +37,32 @@ interface Read {
 
 /** Makes decisions from replies of stores. It calls no store itself. */
 export class Decisions {
+  /** Makes a decision of each request, and charges it. */
+  readonly consumption: Purpose<QuotaRequest, Decision>
+  /** Returns what the decisions of a demand have in common with all that the same limits count. */
+  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly #deps: DecisionsDeps
 
   constructor(deps: DecisionsDeps) {
     this.#deps = deps
+    this.consumption = this.#consumption()
+    const frames = framesBySet(deps.policy, deps.periods)
+    this.frameOf = ({ set }) => frames[set] as DecisionFrame
+  }
+
+  #consumption(): Purpose<QuotaRequest, Decision> {
+    const { check, demands, live, reports } = this.#deps
+    return {
+      demand(request) {
+        const operation = check.operation(request, live.compiled)
+        check.consumable(operation, request)
+        return demands.of(request, operation, NO_KEY, reports.start())
+      },
+      free: (demand) =>
+        this.refuseBlocked(demand) ?? (isFree(demand.price) && isKnown(demand) ? this.free(demand) : undefined),
+      of: (demand, reply) =>
+        reply.outcome === 'failed' && live.loaded && isFree(demand.price) ? this.free(demand) : this.of(demand, reply),
+    }
   }
 
   /**
@@ -45,39 +71,38 @@ export class Decisions {
    * @param isFinal whether the charge can't be settled
    */
   of(demand: TakeDemand, reply: Replied, isFinal = true): Decision {
-    const { frameOf, reports, near, fallback, owed } = this.#deps
+    const { reports, near, fallback } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
-    const frame = frameOf(demand)
+    const frame = this.frameOf(demand)
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
-    if (fallback.remembers) {
-      fallback.seen(demand, reply)
-      if (fallback.owes) owed.pay()
-    }
+    if (fallback.remembers) fallback.answered(demand, reply)
     reports.decided(decision, demand, demand.startedAtMs)
-    if (decision.allowed && isFinal) near.charged(decision, demand.costs)
+    if (decision.allowed && isFinal && reports.events.hasDecisionListeners) near.charged(decision, demand.costs)
     return decision
   }
 
-  /** Returns the failure policy's admission. @throws {QuotaError} `quota_unavailable` */
-  withoutStore(demand: TakeDemand, failure: StoreFailure): FallbackAdmission {
-    const { fallback, owed } = this.#deps
-    const admission = fallback.admit(demand, failure)
-    owed.spentBy(demand)
-    return admission
+  /**
+   * Returns the failure policy's admission, and how to refund it. @throws {QuotaError} `quota_unavailable`
+   */
+  withoutStore(
+    demand: TakeDemand,
+    failure: StoreFailure,
+  ): { readonly decision: AdmittedDecision; readonly refund: Refund | undefined } {
+    const { fallback, clock } = this.#deps
+    const refund = fallback.admit(demand, failure)
+    return { decision: admitted(demand, { now: clock.now(), states: [] }, this.frameOf(demand), 'fallback'), refund }
   }
 
   /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
-    const { clock, frameOf } = this.#deps
-    return admitted(demand, { now: clock.now(), states: [] }, frameOf(demand), 'free')
+    return admitted(demand, { now: this.#deps.clock.now(), states: [] }, this.frameOf(demand), 'free')
   }
 
   /** Refuses a request of a blocked subject, without reading counters; `undefined`: it isn't blocked. */
   blocked(demand: TakeDemand): RefusedDecision | undefined {
     if (demand.quotas.blocked === undefined || !demand.hasSubjectSettings) return undefined
-    const { clock, frameOf } = this.#deps
-    return refusedBlocked(demand, clock.now(), frameOf(demand))
+    return refusedBlocked(demand, this.#deps.clock.now(), this.frameOf(demand))
   }
 
   /** Like {@link blocked}, and reports the decision to listeners. */
@@ -93,16 +118,15 @@ export class Decisions {
     quotas: Quotas,
     read: Read,
   ): AdmittedDecision {
-    const { live, frameOf } = this.#deps
     const { periods } = read.request
-    const demand = { ...of, quotas, periods, settingsVersion: live.compiled.settings.version }
-    return admitted(demand, read.reply, frameOf(of), 'store')
+    const demand = { ...of, quotas, periods, settingsVersion: this.#deps.live.compiled.settings.version }
+    return admitted(demand, read.reply, this.frameOf(of), 'store')
   }
 
   /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#deps.frameOf(demand)
+    const frame = this.frameOf(demand)
     const reading = new Peeked(now, states)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
@@ -117,10 +141,9 @@ export class Decisions {
     { request: { subject, periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
-    const { frameOf, live } = this.#deps
-    const frame = frameOf({ set: ALL })
+    const frame = this.frameOf({ set: ALL })
     const statuses = limitStatuses(frame, { quotas, periods }, { now, states })
-    const settingsVersion = live.compiled.settings.version
+    const settingsVersion = this.#deps.live.compiled.settings.version
     const limits = holds.length === 0 ? statuses : withHeld(statuses, frame, holds)
     return { subject, now, settingsVersion, limits: Object.fromEntries(limits.map((limit) => [limit.name, limit])) }
   }
@@ -143,4 +166,21 @@ function withHeld(
     )
     return held > 0 ? { ...status, held } : status
   })
+}
+
+/** Whether it is known if the subject is blocked, or can't be known. */
+export function isKnown({ hasSubjectSettings, settingsError }: TakeDemand): boolean {
+  return hasSubjectSettings || settingsError !== undefined
+}
+
+/** What decisions have in common if the same limits count them. */
+function framesBySet(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
+  const { schema, layout, shown } = placedLimits(policy)
+  return schema.sets.map((set) => ({
+    policy,
+    layout,
+    units: schema.units,
+    periodsAt: (quotas, instant) => periods.at(quotas, instant),
+    shown: shown.filter(({ at }) => set.includes(at)),
+  }))
 }

@@ -1,6 +1,4 @@
-import { type DecisionFrame, type Demand, mostOf, neededOf, type Reading, startOf } from '../../decision/decide.ts'
-import type { AdmittedDecision } from '../../decision/decision.ts'
-import { admitted } from '../../decision/outcome.ts'
+import { type Demand, mostOf, neededOf, type Reading, startOf } from '../../decision/decide.ts'
 import { type PlacedLimit, type PlacedLimits, placedLimits } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
@@ -11,75 +9,93 @@ import { periodAt } from '../../windows/kinds/kind.ts'
 import { cameBack } from '../../windows/refill.ts'
 import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
-import type { TakeDemand } from './demands.ts'
-import { failurePolicyOf } from './outages.ts'
-import type { Reports } from './reports.ts'
+import { failurePolicyOf, type Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
-import type { StoreFailure } from './takes.ts'
+import type { StoreFailure, TakeDemand } from './takes.ts'
 
-/** The failure policy's decision, and how to refund it. */
-export interface FallbackAdmission {
-  readonly decision: AdmittedDecision
-  /** Returns what to send to the store for a refund, one amount per unit; `undefined`: the charge was never sent. */
-  readonly refund: (amounts: readonly number[]) => Posting | undefined
-}
+// As they are now: a test may replace them later.
+const { setTimeout, clearTimeout } = globalThis
 
-export interface FallbackDeps {
+/** How often a process that spent without the store checks whether the store is back, in milliseconds. */
+const CHECK_EVERY_MS = 1_000
+
+interface FallbackDeps {
   readonly policy: Policy
-  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
   readonly clock: Clock
   readonly reports: Reports
+  /** Reads the counters of a request. */
+  readonly read: (demand: TakeDemand) => Promise<unknown>
+  /** Charges the store. Never throws. */
+  readonly post: (posting: Omit<SettleRequest, 'id'>) => void
 }
 
-/** Applies the failure policy while a store is unavailable. */
+/**
+ * Applies the failure policy while a store is unavailable. What a process spent meanwhile is charged when the store is
+ * back: with the next reply, or if a read succeeds, which is tried every second.
+ */
 export class Fallback {
+  /** Whether {@link answered} must get every reply: some operation decides locally. */
+  readonly remembers: boolean
   readonly #deps: FallbackDeps
-  /** Present only if some operation decides locally. */
-  readonly #shares: LocalShares | undefined
+  readonly #shares: LocalShares
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** The last request that spent. */
+  #spender: TakeDemand | undefined
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps
-    const isLocal = Object.values(deps.failurePolicy).some((policy) => typeof policy === 'object')
-    this.#shares = isLocal ? new LocalShares(placedLimits(deps.policy), deps.clock) : undefined
+    this.remembers = Object.values(deps.failurePolicy).some((policy) => typeof policy === 'object')
+    this.#shares = new LocalShares(placedLimits(deps.policy), deps.clock)
   }
 
-  /** Whether {@link seen} must get every reply. */
-  get remembers(): boolean {
-    return this.#shares !== undefined
+  /** Remembers a reply of the store, and charges what is owed. */
+  answered(demand: TakeDemand, reply: TakeReply): void {
+    this.#shares.see(demand, reply)
+    this.#pay()
   }
 
-  /** Remembers a reply of the store. */
-  seen(demand: TakeDemand, reply: TakeReply): void {
-    this.#shares?.see(demand, reply)
-  }
-
-  /** Whether the store must be charged for something that was spent without it. */
-  get owes(): boolean {
-    return this.#shares?.owes === true
-  }
-
-  /** Returns what to charge for that, once. */
-  takePostings(): readonly Omit<SettleRequest, 'id'>[] {
-    return (this.#shares?.takePostings() ?? []).map((posting) => ({ ...posting, as: 'committed' }))
-  }
-
-  /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
-  admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
-    const { policy, frameOf, failurePolicy, clock, reports } = this.#deps
+  /**
+   * @returns how to refund the admission; `undefined`: it isn't counted
+   * @throws {QuotaError} `quota_unavailable` if the policy admits nothing
+   */
+  admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): Refund | undefined {
+    const { policy, failurePolicy, reports } = this.#deps
     const what = failurePolicyOf(policy.operations, failurePolicy, demand.operation) ?? 'closed'
-    const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
+    // Without the store, the number of taken slots is unknown.
+    const isLocal = typeof what === 'object' && !takesSlots(demand.costs)
+    const refund = isLocal ? this.#shares.spend(demand, what.local.expectedProcesses) : undefined
     const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
-    const decision = admitted(demand, { now: clock.now(), states: [] }, frameOf(demand), 'fallback')
-    return { decision, refund: (amounts) => refund?.(amounts) }
+    this.#spender = demand
+    if (this.#timer === undefined && this.#shares.owes) this.#checkLater()
+    return refund
   }
 
-  #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): Refund | undefined {
-    // Without the store, the number of taken slots is unknown.
-    if (takesSlots(demand.costs)) return undefined
-    return this.#shares?.spend(demand, expectedProcesses)
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #pay(): void {
+    for (const posting of this.#shares.takePostings()) this.#deps.post({ ...posting, as: 'committed' })
+  }
+
+  #checkLater(): void {
+    this.#timer = setTimeout(() => void this.#check(), CHECK_EVERY_MS)
+    // In Node, the timer must not keep the process alive. Elsewhere, timers are numbers without `unref`.
+    ;(this.#timer as { unref?: () => void }).unref?.()
+  }
+
+  async #check(): Promise<void> {
+    this.#timer = undefined
+    if (!this.#shares.owes || this.#spender === undefined) return
+    const isBack = await this.#deps.read(this.#spender).then(
+      () => true,
+      () => false,
+    )
+    if (isBack) this.#pay()
+    else if (this.#timer === undefined) this.#checkLater()
   }
 }
 
@@ -132,7 +148,7 @@ interface Spending extends Spendable {
 }
 
 /** An amount spent without the store (negative: refunded). It is posted when the store is back. */
-export type Posting = Omit<SettleRequest, 'as' | 'id'>
+type Posting = Omit<SettleRequest, 'as' | 'id'>
 
 /**
  * Refunds what wasn't needed, one amount per unit. If the store was already charged, returns the refund to send to it.

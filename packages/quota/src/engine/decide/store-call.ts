@@ -1,5 +1,5 @@
 import { QuotaError } from '../../errors/quota-error.ts'
-import { type Answer, isNotDone, notDone } from '../../store/quota-store.ts'
+import { type Answer, isNotDone, notDone, type StoreAbilities } from '../../store/quota-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 
 /**
@@ -123,3 +123,12 @@ export const MAX_CATCH_UPS = 3
 
 /** Attempts of a write without `ifVersion` while other administrators write. */
 export const MAX_WRITES = 10
+
+/** The error of a policy or a request that needs more than its store supports. It ends with the store's remedy. */
+export function unsupported(
+  code: 'store_unsupported' | 'holds_unsupported',
+  what: string,
+  { remedy = 'docs/guide/stores.md lists what each store supports' }: StoreAbilities = {},
+): QuotaError {
+  return new QuotaError(code, `${what}; ${remedy}`)
+}

@@ -95,3 +95,23 @@ function ofBase64url(text: string): string {
     units += String.fromCharCode((bytes.charCodeAt(i) << 8) | bytes.charCodeAt(i + 1))
   return units
 }
+
+/** Prefix of the fingerprint of a hold without a caller's id. */
+const HOLD_MARK = 'hold '
+
+/** Prefixes of an operation's fingerprints, before the cost: with an id, and for a hold without one. */
+export interface Uses {
+  readonly id: string
+  readonly hold: string
+}
+
+/** Records keep these texts, so all reservations of an operation share one object. */
+export function usesOf(operation: string): Uses {
+  return { id: `${operation}:`, hold: `${HOLD_MARK}${operation}:` }
+}
+
+/** Returns the operation in a fingerprint. */
+export function operationOf(fingerprint: string): string {
+  const use = fingerprint.startsWith(HOLD_MARK) ? fingerprint.slice(HOLD_MARK.length) : fingerprint
+  return use.slice(0, use.lastIndexOf(':'))
+}

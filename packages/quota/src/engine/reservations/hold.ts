@@ -9,6 +9,7 @@ import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
+import type { Decisions } from '../decide/decisions.ts'
 import type { NearLimits } from '../decide/near-limits.ts'
 import type { Reports } from '../decide/reports.ts'
 import type { Task } from '../decide/task.ts'
@@ -19,12 +20,12 @@ import type { SettleAs, Settleable } from './handle.ts'
 import { type HoldName, holdToken } from './hold-token.ts'
 
 /** Dependencies of an engine's holds. */
-export interface HoldDeps {
+interface HoldDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly live: LiveSettings
   readonly periods: LivePeriods
-  readonly frameOf: (demand: Pick<Demand, 'set'>) => DecisionFrame
+  readonly decisions: Pick<Decisions, 'frameOf'>
   readonly reports: Reports
   readonly near: NearLimits
   readonly freed: (subject: Subject) => void
@@ -71,7 +72,7 @@ export class HoldHandle implements Settleable {
   }
 
   get #frame(): DecisionFrame {
-    return this.#deps.frameOf(this.#identity)
+    return this.#deps.decisions.frameOf(this.#identity)
   }
 
   /** @throws {QuotaError} `invalid_cost` */

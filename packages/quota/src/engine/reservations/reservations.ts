@@ -1,16 +1,18 @@
-import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
+import type { Decision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import { amountOf, type Cost, noneOf } from '../../policy/units.ts'
+import { amountOf, type Cost, isFree, noneOf } from '../../policy/units.ts'
 import type { SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
+import type { Clock } from '../../time/clock.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
-import type { Decisions } from '../decide/decisions.ts'
-import type { Demands, TakeDemand } from '../decide/demands.ts'
+import { type Decisions, isKnown } from '../decide/decisions.ts'
 import type { NearLimits, OpenCharge } from '../decide/near-limits.ts'
-import type { Purpose, Replied, StoreFailure, Takes } from '../decide/takes.ts'
+import type { Reports } from '../decide/reports.ts'
+import type { Demands, Purpose, Replied, StoreFailure, TakeDemand, Takes } from '../decide/takes.ts'
 import { answered, type Run, type Task } from '../decide/task.ts'
-import type { CommitResult, Reservation } from '../requests.ts'
+import type { CommitResult, Reservation, ReserveRequest } from '../requests.ts'
+import type { LiveSettings } from '../settings/live-settings.ts'
 import {
   holdRequired,
   refusedReservation,
@@ -21,8 +23,10 @@ import {
 } from './handle.ts'
 import { commitAbove, type HoldHandle, type HoldIdentity } from './hold.ts'
 
-export interface ReservationsDeps extends ChargeDeps {
-  readonly hold: (identity: HoldIdentity, endsAt: number) => HoldHandle
+interface ReservationsDeps extends ChargeDeps {
+  readonly live: LiveSettings
+  readonly reports: Reports
+  hold(identity: HoldIdentity, endsAt: number): HoldHandle
 }
 
 /** Makes reservations from replies of stores. */
@@ -33,11 +37,29 @@ export class Reservations {
     this.#deps = deps
   }
 
-  /**
-   * @param run whether the handle's calls return promises
-   * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
-   */
-  of(demand: TakeDemand, reply: Replied, run: Run): Reservation {
+  /** Makes a reservation of each request. @param run whether the handle's calls return promises */
+  purpose(run: Run): Purpose<ReserveRequest, Reservation> {
+    const { check, live, demands, reports, decisions } = this.#deps
+    return {
+      demand(request) {
+        const operation = check.operation(request, live.compiled)
+        return demands.of(request, operation, check.key(request, operation), reports.start())
+      },
+      // The store must see requests with an id, even if they are free.
+      free: (demand) => {
+        const blocked = decisions.refuseBlocked(demand)
+        if (blocked !== undefined) return refusedReservation(run, blocked)
+        return isUncounted(demand) && isKnown(demand) ? this.#free(demand, run) : undefined
+      },
+      of: (demand, reply) =>
+        reply.outcome === 'failed' && live.loaded && isUncounted(demand)
+          ? this.#free(demand, run)
+          : this.#of(demand, reply, run),
+    }
+  }
+
+  /** @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable` */
+  #of(demand: TakeDemand, reply: Replied, run: Run): Reservation {
     const { decisions, near } = this.#deps
     if (reply.outcome === 'failed') return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
@@ -58,34 +80,39 @@ export class Reservations {
       const identity = identityOf(demand)
       const endsAt = reply.endsAt!
       near.reserved(demand, decision, { nonce: identity.id.nonce, endsAt })
-      return this.#held(decision, this.#deps.hold(identity, endsAt), run)
+      return reservedHandle(this.#deps.hold(identity, endsAt), run, decision)
     }
     const { subject, set, quotas, id } = demand
     const { layers } = quotas
     const settlement: Settlement = (refunds, as) => ({ subject, set, layers, states, refunds, as, id })
     const open = near.reserved(demand, decision)
-    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined, open }), run)
+    return reservedHandle(
+      new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined, open }),
+      run,
+      decision,
+    )
   }
 
   /** Makes a reservation that costs nothing and has nothing to settle. */
-  free(demand: TakeDemand, run: Run): Reservation {
+  #free(demand: TakeDemand, run: Run): Reservation {
     const decision = this.#deps.decisions.free(demand)
-    return this.#held(decision, new Charge(this.#deps, demand, () => undefined), run)
+    return reservedHandle(new Charge(this.#deps, demand, () => undefined), run, decision)
   }
 
   #withoutStore(demand: TakeDemand, failure: StoreFailure, run: Run): Reservation {
     const { decision, refund } = this.#deps.decisions.withoutStore(demand, failure)
     const settlement: Settlement = (amounts) => {
-      const posting = refund(amounts)
+      const posting = refund?.(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
-    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isUnrecorded }), run)
+    return reservedHandle(new Charge(this.#deps, demand, settlement, { isUnrecorded }), run, decision)
   }
+}
 
-  #held(decision: AdmittedDecision, held: Settleable, run: Run): Reservation {
-    return reservedHandle(held, run, decision)
-  }
+/** Whether nothing of a reservation has to be stored. */
+function isUncounted({ price, id }: TakeDemand): boolean {
+  return isFree(price) && id === undefined
 }
 
 /** The hold that a demand requests. */
@@ -103,12 +130,7 @@ interface ChargeDeps {
   readonly takes: Takes
   readonly decisions: Decisions
   readonly near: NearLimits
-  /**
-   * Returns when a hold would expire that the failure policy admitted without the store.
-   *
-   * @throws {QuotaError} `invalid_ttl`
-   */
-  readonly endWithoutStore: (ttlMs: number | undefined) => number
+  readonly clock: Clock
   readonly freed: (subject: Subject) => void
 }
 
@@ -184,7 +206,7 @@ class Charge implements Settleable {
   /** @throws {QuotaError} `hold_required`, `invalid_ttl` */
   *extend(ttlMs: number | undefined): Task<number> {
     if (!this.#isUnrecorded) throw holdRequired('extend')
-    return yield* answered(true, this.#deps.endWithoutStore(ttlMs))
+    return yield* answered(true, this.#deps.clock.now() + this.#deps.check.ttl(ttlMs))
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_cost` */

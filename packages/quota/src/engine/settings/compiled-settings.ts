@@ -7,7 +7,7 @@ import { costsOf, noneOf, unitNames, vectorOf } from '../../policy/units.ts'
 import { ownOf } from '../../policy/values.ts'
 import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
-import { type Uses, usesOf } from '../decide/fingerprint.ts'
+import { type Uses, usesOf } from '../reservations/hold-token.ts'
 
 /** An operation with the values that decisions need. */
 export interface CompiledOperation {
