@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { sqliteTables } from './schema/create.ts'
-export type { SqliteConnection, SqliteStatement } from './sqlite/database.ts'
+export { sqliteTables } from './schema/tables.ts'
+export type { SqliteConnection, SqliteStatement } from './sqlite/file.ts'
 export type { SyncSqliteStoreOptions } from './sqlite/options.ts'
 export { syncSqliteStore } from './sqlite/sqlite-store.ts'

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { isBusy } from '../src/sqlite/database.ts'
+import { isBusy } from '../src/sqlite/file.ts'
 import { failureOf } from '../src/sqlite/transactions.ts'
 
 /** An error of a driver with an `Error` of its own, as under test runners. */

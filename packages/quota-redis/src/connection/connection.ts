@@ -114,7 +114,7 @@ export function textOf(reply: Reply | undefined): string | undefined {
   return Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength).toString()
 }
 
-// Work on the server that has the keys ---------------------------------------------------------------------------------
+// Work on the server that has the keys --------------------------------------------------------------------------------
 
 /** How often work is tried, and the pause between two attempts in milliseconds. */
 const TRIES = 10

@@ -184,7 +184,7 @@ export class ServerConnection implements Connection {
   }
 }
 
-// Whether the server may evict keys ------------------------------------------------------------------------------------
+// Whether the server may evict keys -----------------------------------------------------------------------------------
 
 /** Sends a command. */
 type SendCommand = (command: string, words: readonly string[]) => Promise<unknown>

@@ -153,7 +153,7 @@ function refused(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' })
 }
 
-// Words and replies as JSON --------------------------------------------------------------------------------------------
+// Words and replies as JSON -------------------------------------------------------------------------------------------
 
 /** Marks bytes sent as text; `lua/by-http.lua` converts them back. */
 const MARK = '\x7f'

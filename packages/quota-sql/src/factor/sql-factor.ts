@@ -4,8 +4,7 @@ import { type QueryExecutorProvider, sql } from 'kysely'
 import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'
 import { storeError } from '../step/store-error.ts'
-import { databaseFaults, type ParsedWatchOptions, type WatchOptions, watchChecks } from '../watch/options.ts'
-import { Watched } from '../watch/watched.ts'
+import { databaseFaults, type ParsedWatchOptions, Watched, type WatchOptions, watchChecks } from '../watch/watched.ts'
 
 /** The options of {@link sqlFactor}. */
 export interface SqlFactorOptions extends WatchOptions {

@@ -9,7 +9,7 @@ import { optionsParser } from '@scoregw/quota/internal'
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { withoutPlugins } from '../schema/kysely.ts'
 import { tableNames } from '../schema/tables.ts'
-import { type DatabaseOptions, databaseChecks, databaseFaults } from '../watch/options.ts'
+import { type DatabaseOptions, databaseChecks, databaseFaults } from '../watch/watched.ts'
 
 /** The options of {@link sqlOutcomes}. */
 export interface SqlOutcomesOptions {

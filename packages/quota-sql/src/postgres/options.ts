@@ -1,8 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/internal'
 import { prefixCheck, schemaCheck } from '../schema/options.ts'
-import { CONNECT_TIMEOUT_MS } from './first-connection.ts'
 import type { PostgresPool } from './pool.ts'
+import { CONNECT_TIMEOUT_MS } from './session.ts'
 
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions {

@@ -1,12 +1,18 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import { COLUMN_CELLS, cellColumns, checkFormat } from '../schema/tables.ts'
-import type { Changes, IdChange, RowChange } from '../step/changes.ts'
-import { keptText } from '../step/names.ts'
-import type { Operation } from '../step/operation.ts'
-import { type Key, nameOf, Requested } from '../step/requested.ts'
-import type { Layouts, RowLayout, StoredRow } from '../step/row-layout.ts'
-import { Step, type StepDeps, type Stored } from '../step/step.ts'
-import type { StoredHold } from '../step/stored.ts'
+import { type Operation, readsRows } from '../step/operation.ts'
+import { Requested } from '../step/requested.ts'
+import { type Changes, type IdChange, type RowChange, Step, type StepDeps, type Stored } from '../step/step.ts'
+import {
+  type Key,
+  keptText,
+  type Layouts,
+  nameOf,
+  type RowLayout,
+  type StoredHold,
+  type StoredRow,
+} from '../step/stored.ts'
+import { isAnswer } from './errors.ts'
 import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 import { NONE } from './statements.ts'
 
@@ -19,8 +25,54 @@ export interface DecisionDeps extends StepDeps {
   readonly now: (() => number) | undefined
 }
 
+/**
+ * Carries operations out and answers them. Returns those that were not done: what changes nothing is answered then, the
+ * rest goes on.
+ *
+ * @param sent is called when from now on it may be committed
+ */
+export type Commit = (session: StepSession, sent: () => void) => Promise<readonly Operation[]>
+
+interface LockingDeps extends DecisionDeps {
+  /** Receives the holds that ended in what was committed. */
+  readonly ended: (holds: readonly EndedHold[]) => void
+}
+
+/** Operations of any kind, decided on locked rows: the general way. */
+export function locking(operations: readonly Operation[], deps: LockingDeps): Commit {
+  return async (session, sent) => {
+    // Pure reads need no locks, unless they count holds.
+    if (operations.every(readsRows)) return answerUnlocked(session, operations, deps)
+    const { layouts, ended } = await decideAndCommit(session, operations, { deps, sent })
+    for (const layout of layouts) deps.layouts.keep(layout)
+    for (const operation of operations) operation.done()
+    deps.ended(ended)
+    return []
+  }
+}
+
+async function decideAndCommit(
+  session: StepSession,
+  operations: readonly Operation[],
+  { deps, sent }: { readonly deps: DecisionDeps; readonly sent: () => void },
+): Promise<Decided> {
+  try {
+    const decided = await decideOn(session, operations, deps)
+    const { changes } = decided
+    if (changes === undefined) await session.rollback()
+    else {
+      sent()
+      await allOf(session.together(() => [write(session, changes), session.commit()]))
+    }
+    return decided
+  } catch (error) {
+    if (isAnswer(error)) await session.rollback()
+    throw error
+  }
+}
+
 /** The decisions of a transaction, to be written before its operations are answered. */
-export interface Decided {
+interface Decided {
   /** `undefined` if the transaction may be rolled back. */
   readonly changes: Changes | undefined
   /** Holds that ended. */

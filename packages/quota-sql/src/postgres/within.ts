@@ -5,10 +5,8 @@ import { postgresTransaction, type Transacted } from '../schema/kysely.ts'
 import type { Perform } from '../step/counters.ts'
 import { type Operation, operationOf } from '../step/operation.ts'
 import { isBetween, refusal } from './errors.ts'
-import { inOrder } from './in-order.ts'
-import { allOf, type StepSession } from './session.ts'
+import { allOf, inOrder, type StepSession, type TableFormat } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
-import type { TableFormat } from './table-format.ts'
 import { type DecisionDeps, decideOn, write } from './transaction.ts'
 
 interface WithinDeps extends DecisionDeps {

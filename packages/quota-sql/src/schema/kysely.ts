@@ -10,6 +10,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely'
 import type { SqlDialect } from './tables.ts'
 
@@ -115,4 +116,12 @@ function hasMembers(value: unknown, ...names: readonly string[]): value is objec
   return (
     typeof value === 'object' && value !== null && names.every((name) => typeof Reflect.get(value, name) === 'function')
   )
+}
+
+/** How a Kysely writes a name and a value, by dialect. */
+const WRITTEN: Readonly<Record<string, SqlDialect>> = { '"a" $1': 'postgres', '"a" ?': 'sqlite' }
+
+/** The dialect of a Kysely; `undefined` if this package doesn't support it. */
+export function dialectOf(db: QueryExecutorProvider): SqlDialect | undefined {
+  return WRITTEN[sql`${sql.ref('a')} ${1}`.compile(withoutPlugins(db)).sql]
 }

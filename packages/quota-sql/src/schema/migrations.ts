@@ -1,9 +1,8 @@
 import { kindOf, refusedOptions } from '@scoregw/quota/internal'
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
-import { tableStatements, textOf } from './create.ts'
-import { dialectOf } from './dialect.ts'
+import { dialectOf } from './kysely.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
-import { tableNames } from './tables.ts'
+import { tableNames, tableStatements, textOf } from './tables.ts'
 
 /**
  * The tables of this package as migrations for kysely's `Migrator`. Their names begin with the prefix, so you can

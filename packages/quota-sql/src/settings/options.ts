@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import { aClock, aFunction, type Checks, having, optional, optionsParser, withDefault } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
-import { databaseFaults, type ParsedWatchOptions, type WatchOptions, watchChecks } from '../watch/options.ts'
+import { databaseFaults, type ParsedWatchOptions, type WatchOptions, watchChecks } from '../watch/watched.ts'
 
 /** The members of a Kysely that the settings need. */
 export interface SettingsDatabase<Transaction extends QueryExecutorProvider = QueryExecutorProvider>

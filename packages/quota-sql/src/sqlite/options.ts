@@ -11,7 +11,7 @@ import {
 } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import { prefixCheck } from '../schema/options.ts'
-import type { SqliteConnection, TransactionQueue } from './database.ts'
+import type { SqliteConnection, TransactionQueue } from './file.ts'
 
 /** The options of {@link syncSqliteStore}. */
 export interface SyncSqliteStoreOptions {

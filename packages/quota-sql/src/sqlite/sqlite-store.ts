@@ -1,12 +1,11 @@
-import { instantOf } from '@scoregw/quota/internal'
-import { type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
+import type { Clock } from '@scoregw/quota'
+import { instantOf, refusedOptions } from '@scoregw/quota/internal'
+import { notDone, type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { checkFormat, tableNames } from '../schema/tables.ts'
-import { countersOf, type PerformNow } from '../step/counters.ts'
+import { countersOf, type Perform, type PerformNow } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
-import { CAN, type SqlStore, sqlStore } from '../step/sql-store.ts'
-import { Ended, endWork, SWEPT_AT_ONCE, warnOfAside } from '../step/sweeper.ts'
-import { placeOf, type SqliteConnection } from './database.ts'
-import { SqliteFile } from './file.ts'
+import { CAN, Ended, endWork, type SqlStore, SWEPT_AT_ONCE, sqlStore, warnOfAside } from '../step/sql-store.ts'
+import { isOpen, placeOf, type SqliteConnection, SqliteFile } from './file.ts'
 import {
   parseSqliteStoreOptions,
   parseSyncSqliteStoreOptions,
@@ -14,7 +13,6 @@ import {
   type SyncSqliteStoreOptions,
 } from './options.ts'
 import { failureOf, SqliteTransactions } from './transactions.ts'
-import { performWithin } from './within.ts'
 
 /** How many rows and ids are deleted together. */
 const FORGOTTEN_AT_ONCE = 100
@@ -50,7 +48,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     // With a manual clock no timers are used.
     isTimed: clock === systemClock,
     transact: (operation) => transactions.add(operation),
-    inTransaction: (transaction) => performWithin(transaction, database, file, clock),
+    inTransaction: (transaction) => performWithin(transaction, { database, file, clock }),
     idle: () => transactions.idle(),
     due: (most) => small(() => file.due(instantOf(clock), most)),
     count: () => small(() => file.countHolds()),
@@ -129,4 +127,35 @@ function fileOf({ database, prefix }: { readonly database: SqliteConnection; rea
     throw failureOf(error)
   }
   return file
+}
+
+interface WithinDeps {
+  readonly database: SqliteConnection
+  readonly file: SqliteFile
+  readonly clock: Clock
+}
+
+/**
+ * Runs work synchronously in the open transaction, behind a savepoint. If it fails, the transaction is as before.
+ *
+ * @throws {QuotaError} `invalid_options` if no transaction is open on the connection
+ */
+function performWithin(transaction: unknown, { database, file, clock }: WithinDeps): Perform {
+  const isOne = transaction === database || Object(transaction).isTransaction === true
+  // Checked if the connection reports it. The charge would not be in a transaction of another connection.
+  if (!isOne || isOpen(database) === false) {
+    const message =
+      "expected an open transaction on the store's own connection: kysely's Transaction, or the connection"
+    throw refusedOptions('inTransaction()', [{ path: '', message }])
+  }
+  return (work) =>
+    new Promise((resolve, reject) => {
+      const operation = operationOf(work, resolve, reject)
+      try {
+        file.within(() => file.step([operation], instantOf(clock)))
+      } catch (error) {
+        operation.fail(notDone(failureOf(error)))
+      }
+      operation.done()
+    })
 }

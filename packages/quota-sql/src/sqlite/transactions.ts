@@ -2,11 +2,9 @@ import timers from 'node:timers/promises'
 import { QuotaError } from '@scoregw/quota'
 import { errorText, instantOf } from '@scoregw/quota/internal'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
-import { type Operation, readsRows } from '../step/operation.ts'
-import { Queue } from '../step/queue.ts'
+import { type Operation, Queue, readsRows } from '../step/operation.ts'
 import { storeError } from '../step/store-error.ts'
-import { isBusy } from './database.ts'
-import type { ConnectionManner, SqliteFile } from './file.ts'
+import { type ConnectionManner, isBusy, type SqliteFile } from './file.ts'
 import type { ParsedSqliteStoreOptions } from './options.ts'
 
 // As they are now: a test may replace them later, and a server goes on.

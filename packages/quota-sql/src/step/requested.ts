@@ -1,6 +1,16 @@
-import type { IdPlace, RowPlace } from '@scoregw/quota/store'
-import { keptText, textOf } from './names.ts'
-import type { RowLayout } from './row-layout.ts'
+import { type Layout, layerKey, layoutOf, ownerOf, usedLayers } from '@scoregw/quota/internal'
+import {
+  type HoldRef,
+  type IdPlace,
+  idPlaces,
+  type ReservationId,
+  type RowPlace,
+  type RowRequest,
+  type StoreSchema,
+  type SubjectKeys,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import { type Key, keptText, type Layouts, nameOf, type RowLayout } from './stored.ts'
 
 /** A row, by names and as its key's column stores it. */
 export interface RowRef {
@@ -21,9 +31,6 @@ export interface Footprint {
   /** Whether holds of these owners that cannot be read are removed. */
   readonly repairs?: boolean | undefined
 }
-
-/** The key of an id's record, as its three columns hold it. */
-export type Key = readonly [string, string, string]
 
 /** A row that operations request, and the layouts of those that know its cells. */
 export interface RequestedRow extends Omit<RowRef, 'layout'> {
@@ -75,15 +82,6 @@ function counterOf(owner: string): RowRef {
   return rowRef({ layer: '', key: owner })
 }
 
-/** A key as one text. No column holds a NUL. */
-export function nameOf([first, second, third]: Key): string {
-  return `${first}\0${second}\0${third}`
-}
-
-export function placeOf([by, owner, id]: Key): IdPlace {
-  return { by, owner: textOf(owner), id: textOf(id) }
-}
-
 /** Rows with their own key, then shared ones, which are locked for the shortest time. */
 function inLockOrder<R extends Omit<RowRef, 'layout'>>(rows: Iterable<R>): R[] {
   const [own, shared]: [R[], R[]] = [[], []]
@@ -93,4 +91,71 @@ function inLockOrder<R extends Omit<RowRef, 'layout'>>(rows: Iterable<R>): R[] {
 
 function byKey(a: Pick<RowRef, 'key'>, b: Pick<RowRef, 'key'>): number {
   return a.key < b.key ? -1 : 1
+}
+
+// One schema's rows and records ---------------------------------------------------------------------------------------
+
+/** The keys of one schema's rows and records. */
+export class SchemaRows {
+  readonly schema: StoreSchema
+  readonly places: Layout
+  /** By layer. */
+  readonly layouts: readonly RowLayout[]
+  /** Whether no two sets share a row, apart from the first set, which has everything. */
+  readonly #isDisjoint: boolean
+
+  constructor(schema: StoreSchema, layouts: Layouts) {
+    this.schema = schema
+    this.places = layoutOf(schema)
+    this.layouts = this.places.rows.map(({ identities }) => layouts.of(identities))
+    const used = schema.sets.slice(1).flatMap((_, index) => layersOf(this.places, index + 1))
+    this.#isDisjoint = new Set(used).size === used.length
+  }
+
+  /** Returns the rows of some layers. */
+  of(subject: SubjectKeys, layers: readonly number[]): RowRef[] {
+    return layers.map((index) => {
+      const layer = this.schema.layers[index]!
+      return { ...rowRef({ layer: layer.name, key: layerKey(layer, subject) }), layout: this.layouts[index] }
+    })
+  }
+
+  /** Returns the rows that a request uses. */
+  used(request: RowRequest): RowRef[] {
+    return this.of(request.subject, usedLayers(this.places, request))
+  }
+
+  /** Returns a text that is equal for takes that may share rows: see `Work.takesFrom`. */
+  takesFrom(set: number): string {
+    const [first] = set > 0 && this.#isDisjoint ? layersOf(this.places, set) : []
+    return first === undefined ? '' : this.schema.layers[first]!.name
+  }
+
+  ids(request: Omit<HoldRef, 'id'> & { readonly id?: ReservationId | undefined }): IdPlace[] {
+    return idPlaces(this.schema, request)
+  }
+
+  /** Returns the key of a subject's holds. */
+  owner(subject: SubjectKeys): string {
+    return ownerOf(this.schema, subject).key
+  }
+
+  /** Returns a take that only charges windows, as a charge. */
+  chargeOf(request: TakeRequest, refs: readonly RowRef[]): Charge {
+    return { rows: this, layers: usedLayers(this.places, request), refs, request }
+  }
+}
+
+/** The layers in which a set counts. */
+function layersOf({ counted }: Layout, set: number): number[] {
+  return counted[set]!.flatMap((limits, layer) => (limits.length > 0 ? [layer] : []))
+}
+
+/** A take that only charges windows, without an id or a hold. One statement can make it. */
+export interface Charge {
+  readonly rows: SchemaRows
+  /** The layers of its rows. */
+  readonly layers: readonly number[]
+  readonly refs: readonly RowRef[]
+  readonly request: TakeRequest
 }
