@@ -34,7 +34,7 @@ it('the bundle of an app with one limit contains nothing of the score gateway', 
   `)
   expect(neutral.sources.filter((path) => ELSEWHERE.test(path))).toEqual([])
   expect(WORDS.exec(neutral.text)?.[0]).toBeUndefined()
-  expect(neutral.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
+  expect(neutral.sources.some((path) => path.endsWith('http/neutral/neutral-answers.ts'))).toBe(true)
 })
 
 it('the bundle of an app that imports the specification’s answers contains them', async () => {

@@ -22,11 +22,13 @@ export type {
   FactorStore,
   VersionedFactor,
 } from './store/factor-store.ts'
-export { type CallOutcome, type OutcomeRecorder, outcomeRecorder } from './store/outcome-recorder.ts'
 export {
+  type CallOutcome,
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
+  type OutcomeRecorder,
   type OutcomeStore,
-} from './store/outcome-store.ts'
+  outcomeRecorder,
+} from './store/outcomes.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { AdmittedRequest } from './http/admitted-request.ts'
+
 export type { ProblemDetails, QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
   type LimitStatusBody,
@@ -12,8 +12,8 @@ export {
   quotaExceededBody,
   quotaStatusBody,
   refusalMessage,
-} from './http/body.ts'
-export { Exchange } from './http/exchange.ts'
+} from './http/answers.ts'
+export { AdmittedRequest, Exchange } from './http/exchange.ts'
 export {
   type FieldsOption,
   QUOTA_HEADER_NAMES,
@@ -24,7 +24,6 @@ export {
   type StandardHeaders,
 } from './http/headers.ts'
 export { type Admission, type GoneRequest, HttpMeter, type PassedRequest } from './http/http-meter.ts'
-export { QuotaRefusal } from './http/in-transaction.ts'
 export { ipSubject } from './http/ip-subject.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
@@ -41,6 +40,7 @@ export type {
   SettleMode,
 } from './http/options.ts'
 export { httpMeter } from './http/plain-meter.ts'
+export { QuotaRefusal } from './http/taken.ts'
 export {
   type AnswerContext,
   type AnswerTexts,

@@ -35,13 +35,12 @@ export type {
   ResumedReservation,
   SyncReservation,
 } from './engine/requests.ts'
-export { QuotaError, type QuotaErrorCode } from './errors/quota-error.ts'
-export { QuotaWarning } from './errors/quota-warning.ts'
+export { QuotaError, type QuotaErrorCode, QuotaWarning } from './errors/quota-error.ts'
 export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, memoryStore } from './memory/memory-store.ts'
 export type { QuotaLogger } from './options/logger.ts'
+export type { LimitDefinition } from './policy/define-policy.ts'
 export { definePolicy, parsePolicy } from './policy/define-policy.ts'
-export type { LimitDefinition } from './policy/limit-definition.ts'
 export { type Money, type MoneyAmount, money } from './policy/money.ts'
 export type { Limit, LimitWithBurst, Policy } from './policy/policy.ts'
 export type { Settings, SubjectSettings, VersionedSettings, VersionedSubjectSettings } from './policy/settings.ts'

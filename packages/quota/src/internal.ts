@@ -9,25 +9,21 @@ export type { DeepPartial } from './engine/admin/write-options.ts'
 export type { SyncQuotaOptions } from './engine/engine.ts'
 export type { FailurePolicy } from './engine/options.ts'
 export type { NearLimit } from './engine/requests.ts'
-export { nth } from './errors/nth.ts'
-export { otherVersion } from './errors/other-version.ts'
 export type { Fault } from './errors/quota-error.ts'
-export { errorText } from './errors/reason.ts'
-export { kindOf } from './errors/shown.ts'
+export { otherVersion } from './errors/quota-error.ts'
+export { errorText, kindOf } from './errors/shown.ts'
 export {
   ANSWER_HANDLERS,
   answerByApplication,
   answerHandlerChecks,
   answerHandlerOf,
   noResponse,
-} from './http/answer-handlers.ts'
+} from './http/answers.ts'
 export type { NamedFields } from './http/headers.ts'
 export { MeteredRequest } from './http/metered-request.ts'
-export { expressProxyFault, fastifyProxyFault } from './http/node/proxy-faults.ts'
-export type { ProxyFault } from './http/options.ts'
-export type { PendingResponse } from './http/pending-response.ts'
+export type { PendingResponse } from './http/node/response-gate.ts'
 export { LOCALES } from './http/texts.ts'
-export { QUOTA_WARNING_CODES } from './http/warnings.ts'
+export { expressProxyFault, fastifyProxyFault, type ProxyFault, QUOTA_WARNING_CODES } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export {
@@ -49,7 +45,7 @@ export {
 export { nearest } from './options/faults.ts'
 export { aLogger } from './options/logger.ts'
 export { optionsParser, refusedOptions } from './options/options-parser.ts'
-export { calling, isPromiseLike } from './options/promise.ts'
+export { calling, isPromiseLike, onAbort } from './options/promise.ts'
 export type { CountingOf } from './policy/define-policy.ts'
 export type { LimitSource } from './policy/limits.ts'
 export {
@@ -89,14 +85,17 @@ export {
 export { keyName, layerKey, type Owner, ownerOf, storeSchema } from './store/schema.ts'
 export type { ReadWithin, SettingsReader } from './store/settings-store.ts'
 export { instantOf } from './time/clock.ts'
-export { onAbort } from './time/on-abort.ts'
 export { isoText } from './time/zoned.ts'
 export {
+  type Amounts,
+  amountsIn,
   type CellDefinition,
   cellOfIdentity,
   cellsIn,
   hash32,
   inRowOrder,
+  named,
+  SLOTS,
   slotsCell,
   windowCell,
 } from './windows/identity.ts'
@@ -105,7 +104,7 @@ export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/k
 export { PERIOD_NUMBERS, periodAt } from './windows/kinds/kind.ts'
 export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
 export type { WindowDefinition } from './windows/kinds.ts'
-export { Instant, Layout, layoutOf, RowLayout } from './windows/layout.ts'
+export { Instant, Layout, layoutOf, nth, RowLayout } from './windows/layout.ts'
 export {
   add,
   type Cells,
@@ -124,4 +123,3 @@ export {
   usedIn,
   view,
 } from './windows/row.ts'
-export { type Amounts, amountsIn, named, SLOTS } from './windows/units.ts'

@@ -16,8 +16,6 @@ export {
   rowPlaces,
   Scratch,
 } from './scratch/scratch.ts'
-export { Breaker } from './store/breaker.ts'
-export { Deadline, Deadlines } from './store/deadline.ts'
 export type {
   AsyncHolds,
   EndedHold,
@@ -36,7 +34,6 @@ export type {
   SweepReply,
   SyncHolds,
 } from './store/hold-port.ts'
-export { InFlight } from './store/in-flight.ts'
 export {
   type Answer,
   type AsyncCounters,
@@ -57,6 +54,7 @@ export {
   type TakeRequest,
 } from './store/quota-store.ts'
 export type { LayerSchema, ReservationId, StoreSchema, SubjectKeys } from './store/schema.ts'
+export { Breaker, Deadline, Deadlines, InFlight } from './store/server-calls.ts'
 export {
   type AsyncSettingsStore,
   newRevision,

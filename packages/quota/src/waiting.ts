@@ -3,6 +3,12 @@
  *
  * @module
  */
-export type { WaitingQueueOptions, Waits } from './waiting/options.ts'
-export type { WaitedReservation, WaitedRun, WaitRefused, WaitRequest } from './waiting/requests.ts'
+export type {
+  WaitedReservation,
+  WaitedRun,
+  WaitingQueueOptions,
+  WaitRefused,
+  WaitRequest,
+  Waits,
+} from './waiting/options.ts'
 export { type WaitingQueue, waitingQueue } from './waiting/waiting-queue.ts'

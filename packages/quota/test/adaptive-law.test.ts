@@ -13,7 +13,7 @@ import {
   resetFactor,
 } from '../src/adaptive.ts'
 import { adaptiveConstants } from '../src/internal.ts'
-import { noOutcomes } from '../src/store/outcome-store.ts'
+import { noOutcomes } from '../src/store/outcomes.ts'
 import { START } from './support.ts'
 
 const MINUTE = 60_000

@@ -11,7 +11,7 @@ import {
   resetFactor,
 } from '../src/adaptive.ts'
 import { createQuota } from '../src/index.ts'
-import { noOutcomes } from '../src/store/outcome-store.ts'
+import { noOutcomes } from '../src/store/outcomes.ts'
 import { gatewayPolicy, START, type TestClock, testClock } from './support.ts'
 
 const MINUTE_MS = 60_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Breaker } from '../src/store/breaker.ts'
+import { Breaker } from '../src/store/server-calls.ts'
 
 function breakerAt(): { breaker: Breaker; clock: { ms: number } } {
   const clock = { ms: 1_000 }

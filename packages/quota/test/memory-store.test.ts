@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
-import type { SnapshotPart } from '../src/memory/snapshot.ts'
+import type { SnapshotPart } from '../src/memory/memory-store.ts'
 import {
   asAnotherProcess,
   flatLimits,

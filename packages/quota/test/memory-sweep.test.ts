@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
 import { IdRecords } from '../src/memory/id-records.ts'
+import type { SnapshotPart } from '../src/memory/memory-store.ts'
 import { Tables } from '../src/memory/row-table.ts'
-import type { SnapshotPart } from '../src/memory/snapshot.ts'
 import { flatLimits, gateway, gatewayPolicy, HOUR, START, testClock } from './support.ts'
 
 const DAY = 24 * HOUR

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { chineseText } from '../src/http/neutral/chinese.ts'
-import { englishText } from '../src/http/neutral/english.ts'
+import { englishText } from '../src/http/neutral/neutral-answers.ts'
 import type { RefusalFacts } from '../src/http/neutral/refusal-facts.ts'
 import { httpMeter, neutralAnswers, quotaExceededBody, quotaHeaders } from '../src/http.ts'
 import { createQuota, definePolicy, type Policy, type QuotaRequest, type RefusedDecision } from '../src/index.ts'

@@ -182,7 +182,7 @@ describe('the outcome recorder', () => {
 
   it('close() flushes once more, then stops the timer and records nothing', async () => {
     const store = faulty()
-    const timers = openTimers(['store/outcome-recorder.ts'])
+    const timers = openTimers(['store/outcomes.ts'])
     const recorder = outcomeRecorder({ store, clock: testClock() })
     recorder.record({ httpStatus: 200 })
     expect(timers()).toBe(1)

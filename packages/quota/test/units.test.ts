@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cellOfIdentity, cellsIn, named, SLOTS, slotsCell, windowCell } from '../src/internal.ts'
 import { costText } from '../src/policy/units.ts'
-import { amountsIn } from '../src/windows/units.ts'
+import { amountsIn } from '../src/windows/identity.ts'
 
 const CALENDAR = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' } as const
 

@@ -1,5 +1,4 @@
-import { otherVersion } from '../errors/other-version.ts'
-import { QuotaError } from '../errors/quota-error.ts'
+import { otherVersion, QuotaError } from '../errors/quota-error.ts'
 import {
   type AdaptiveCounts,
   FACTOR_FORMAT,

@@ -1,5 +1,5 @@
 import type { AdaptiveCounts, FactorReason } from '../store/factor-store.ts'
-import type { MinuteOutcomes, OutcomeStore } from '../store/outcome-store.ts'
+import type { MinuteOutcomes, OutcomeStore } from '../store/outcomes.ts'
 
 /** The law counts this many completed minutes: long enough to prove a rate, short enough to forget an outage. */
 export const WINDOW_MINUTES = 30

@@ -2,7 +2,7 @@ import { aClock, aFunction, having, objectWhere, oneOf, optional } from '../opti
 import { optionsParser } from '../options/options-parser.ts'
 import type { Mode } from '../policy/settings.ts'
 import type { FactorState, FactorStore } from '../store/factor-store.ts'
-import type { OutcomeStore } from '../store/outcome-store.ts'
+import type { OutcomeStore } from '../store/outcomes.ts'
 import type { Answer } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { type AdaptiveConstants, adaptiveConstants } from './constants.ts'

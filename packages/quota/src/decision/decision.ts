@@ -146,3 +146,8 @@ export interface RefusedDecision<C extends Counting = Counting> extends Decision
 
 /** The result of a request, from all limits that count it. */
 export type Decision<C extends Counting = Counting> = AdmittedDecision<C> | RefusedDecision<C>
+
+/** Returns limits by name as a list, in their order. */
+export function listedLimits<T extends object>(limits: Readonly<Record<string, T | undefined>>): readonly T[] {
+  return Object.values(limits).filter((limit) => limit !== undefined)
+}

@@ -1,5 +1,4 @@
-import { QuotaError } from '../errors/quota-error.ts'
-import { QuotaWarning } from '../errors/quota-warning.ts'
+import { QuotaError, QuotaWarning } from '../errors/quota-error.ts'
 import type { QuotaLogger } from '../options/logger.ts'
 import { placedLimits } from '../policy/cells.ts'
 import type { Limit, Policy } from '../policy/policy.ts'

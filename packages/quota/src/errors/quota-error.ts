@@ -65,7 +65,7 @@ const MAX_TEXT = 360
 const BRAND = /* @__PURE__ */ Symbol.for('@scoregw/quota/QuotaError')
 
 /** Optional members of a {@link QuotaError}. */
-export interface QuotaErrorDetails {
+interface QuotaErrorDetails {
   /** The faults of an invalid document. */
   readonly faults?: readonly Fault[]
   /** The underlying error. */
@@ -132,4 +132,37 @@ function messageOf(head: string, faults: readonly Fault[], total: number): strin
 
 function moreThan(count: number, total: number): string {
   return total > count ? `; and ${total - count} more` : ''
+}
+
+/** The page that explains each code. */
+const DOCS = 'https://github.com/scoregw/quota/blob/main/docs/reference/warnings.md'
+
+/** A misconfiguration. It is logged, never thrown. */
+export class QuotaWarning<Code extends string = string> extends Error {
+  override readonly name: string = 'QuotaWarning'
+  readonly code: Code
+  /** The address of the paragraph that explains `code`. */
+  readonly docs: string
+
+  constructor(code: Code, message: string) {
+    const docs = `${DOCS}#${code}`
+    super(`${code}: ${message} (${docs})`)
+    this.code = code
+    this.docs = docs
+  }
+}
+
+/**
+ * Makes the error for stored data in another version of its format. Data of every store has a version.
+ *
+ * @param what was read, for example `the row at quota:…`
+ * @param found its version
+ * @param known the version that this library reads
+ */
+export function otherVersion(what: string, found: unknown, known: number): QuotaError {
+  const version = typeof found === 'number' ? `version ${found}` : 'no version'
+  return new QuotaError(
+    'other_version',
+    `${what} has ${version} of its format, and this library reads version ${known}`,
+  )
 }

@@ -1,10 +1,10 @@
 import { retryAfterSeconds } from '../decision/decide.ts'
 import type { Decision, LimitStatus, RefusedDecision, UncountedLimit } from '../decision/decision.ts'
-import { listedLimits } from '../decision/listed.ts'
+import { listedLimits } from '../decision/decision.ts'
 import { scarcestLimit } from '../decision/scarcest.ts'
 import { type Amount, ofUnit } from '../policy/units.ts'
 import { isoText } from '../time/zoned.ts'
-import { SLOTS } from '../windows/units.ts'
+import { SLOTS } from '../windows/identity.ts'
 
 /** Names of the header fields of a 429, for CORS configurations that expose them. */
 export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const

@@ -7,7 +7,7 @@ import type { Cost, Counting, OneUnit } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { NodeRequest } from './node/response-gate.ts'
 import type { Locale, MessageTexts, QuotaAnswers } from './texts.ts'
-import type { QuotaWarningCode, ValidateOption } from './warnings.ts'
+import type { ProxyFault, ValidateOption } from './warnings.ts'
 
 /** A value, or a promise of one. */
 export type MaybeAsync<T> = T | PromiseLike<T>
@@ -273,12 +273,6 @@ export interface HttpAdapter<Request> {
   readonly own?: (() => Readonly<Record<string, Check<unknown>>>) | undefined
   /** Which of {@link own} a single route can set. */
   readonly ownOfRoutes?: readonly string[] | undefined
-}
-
-/** A misconfiguration of the framework's addresses. */
-export interface ProxyFault {
-  readonly code: QuotaWarningCode
-  readonly message: string
 }
 
 /** A request as plain values, for code that has read them already. */

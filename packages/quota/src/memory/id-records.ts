@@ -2,8 +2,8 @@ import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { amountBack } from '../store/hold-rules.ts'
 import type { Owner, ReservationId } from '../store/schema.ts'
+import { type Amounts, SLOTS } from '../windows/identity.ts'
 import { GRACE_MS, NOT_OPEN, refund } from '../windows/row.ts'
-import { type Amounts, SLOTS } from '../windows/units.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
 /** The record of a server-side id. */

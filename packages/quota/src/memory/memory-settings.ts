@@ -1,5 +1,5 @@
 import type { FactorState, FactorStore, VersionedFactor } from '../store/factor-store.ts'
-import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore, OutcomeTable } from '../store/outcome-store.ts'
+import { type MinuteOutcomes, OUTCOMES_KEPT_MINUTES, type OutcomeStore, OutcomeTable } from '../store/outcomes.ts'
 import {
   newRevision,
   type SettingsChange,

@@ -2,10 +2,20 @@ import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
 import { keyName, type LayerSchema, layerKey, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
+import { SLOTS } from '../windows/identity.ts'
 import { Instant, type Layout, layoutOf } from '../windows/layout.ts'
-import { cameBack } from '../windows/refill.ts'
-import { CLOSED, countIn, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, startIn, view } from '../windows/row.ts'
-import { SLOTS } from '../windows/units.ts'
+import {
+  CLOSED,
+  cameBack,
+  countIn,
+  isFull,
+  MAX_AHEAD_MS,
+  MAX_USED,
+  NOT_OPEN,
+  reanchor,
+  startIn,
+  view,
+} from '../windows/row.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
 /** How many rows to check before a full table rejects a new subject. */

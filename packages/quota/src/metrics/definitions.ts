@@ -1,5 +1,5 @@
 import type { Registry, RegistryContentType } from 'prom-client'
-import { listedLimits } from '../decision/listed.ts'
+import { listedLimits } from '../decision/decision.ts'
 import type { WaitOutcome } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
 import { type Check, having, textLike, withDefault } from '../options/checks.ts'

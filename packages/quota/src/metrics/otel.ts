@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/listed.ts'
+import { listedLimits } from '../decision/decision.ts'
 import { having, oneOf, optional, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import {

@@ -1,8 +1,7 @@
-import { type CellDefinition, cellsIn, inRowOrder, slotsCell, windowCell } from '../windows/identity.ts'
+import type { StoreSchema } from '../windows/identity.ts'
+import { type CellDefinition, cellsIn, inRowOrder, SLOTS, slotsCell, windowCell } from '../windows/identity.ts'
 import type { KindName } from '../windows/kinds.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
-import type { StoreSchema } from '../windows/schema.ts'
-import { SLOTS } from '../windows/units.ts'
 import type { LayerDefinition, LimitRule, Policy } from './policy.ts'
 import { unitNames } from './units.ts'
 

@@ -13,9 +13,8 @@ import {
   type SharedLayerSettings,
   type SubjectSettings,
 } from './settings.ts'
-import { type Fitted, mapValues, member, membersOf, Part } from './stored.ts'
 import { type PlainCost, unitNames } from './units.ts'
-import { isInstant, isMultiplier, wrongName } from './values.ts'
+import { type Fitted, isInstant, isMultiplier, mapValues, member, membersOf, Part, wrongName } from './values.ts'
 
 /**
  * Applies a stored document to a policy, by names. The document may be older or newer than the policy. Members that the

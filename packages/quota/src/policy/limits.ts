@@ -8,7 +8,7 @@ import {
   type CalendarWindow,
   type OwnAnchor,
 } from '../windows/kinds/calendar.ts'
-import { cameBack as flooredShare } from '../windows/refill.ts'
+import { cameBack as flooredShare } from '../windows/row.ts'
 import { layerOf, placedLimits } from './cells.ts'
 import type { Limit, LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'

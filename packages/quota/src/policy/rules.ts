@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from '../options/checks.ts'
 import { expectedText, fits, listed, noSuchName } from '../options/faults.ts'
-import { SLOTS, TOKENS } from '../windows/units.ts'
+import { SLOTS, TOKENS } from '../windows/identity.ts'
 import { layerOf, limitNamed, limitNames } from './cells.ts'
 import { isMoney, money, moneyText, readMoney } from './money.ts'
 import type { LimitNumber, LimitNumbers, LimitRule, LimitWithBurst, Policy } from './policy.ts'

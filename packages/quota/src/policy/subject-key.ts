@@ -1,4 +1,3 @@
-import { sha256 } from './sha256.ts'
 import type { Subject } from './units.ts'
 
 /** The longest key that stores get as it is, in bytes of UTF-8. */
@@ -28,4 +27,77 @@ function isHashed(text: string): boolean {
   if (text.startsWith(MARK)) return true
   if (text.length <= SURELY_SHORT) return false
   return text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES
+}
+
+// SHA-256 (FIPS 180-4). Here and not from a library, because it must be synchronous, run without Node's modules, and fit
+// into the bundle's budget. A test compares it with Node's.
+
+const PRIMES: readonly number[] = /* @__PURE__ */ firstPrimes(64)
+
+/** The first 32 bits of a number's fraction. */
+function fraction(root: number): number {
+  return ((root - Math.floor(root)) * 2 ** 32) | 0
+}
+
+const ROUNDS: readonly number[] = /* @__PURE__ */ PRIMES.map((prime) => fraction(Math.cbrt(prime)))
+const START: readonly number[] = /* @__PURE__ */ PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)))
+
+function firstPrimes(count: number): number[] {
+  const primes: number[] = []
+  for (let n = 2; primes.length < count; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n)
+  return primes
+}
+
+function turned(word: number, bits: number): number {
+  return (word >>> bits) | (word << (32 - bits))
+}
+
+/** Returns the bytes, a 1 bit, zeros, and the length in bits, as whole blocks of 64 bytes. */
+function padded(bytes: Uint8Array): DataView {
+  const blocks = new DataView(new ArrayBuffer(Math.ceil((bytes.length + 9) / 64) * 64))
+  new Uint8Array(blocks.buffer).set(bytes)
+  blocks.setUint8(bytes.length, 0x80)
+  blocks.setUint32(blocks.byteLength - 8, Math.floor(bytes.length / 2 ** 29))
+  blocks.setUint32(blocks.byteLength - 4, bytes.length << 3)
+  return blocks
+}
+
+/** Returns the words of a block, extended to one for each round. */
+function scheduleOf(blocks: DataView, from: number): Int32Array {
+  const words = new Int32Array(64)
+  for (let i = 0; i < 16; i++) words[i] = blocks.getInt32(from + 4 * i)
+  for (let i = 16; i < 64; i++) {
+    const [before, last] = [words[i - 15]!, words[i - 2]!]
+    const low = turned(before, 7) ^ turned(before, 18) ^ (before >>> 3)
+    const high = turned(last, 17) ^ turned(last, 19) ^ (last >>> 10)
+    words[i] = words[i - 16]! + low + words[i - 7]! + high
+  }
+  return words
+}
+
+/** Returns the SHA-256 of bytes in hexadecimal. */
+export function sha256(bytes: Uint8Array): string {
+  const state = Int32Array.from(START)
+  const blocks = padded(bytes)
+  for (let from = 0; from < blocks.byteLength; from += 64) {
+    const words = scheduleOf(blocks, from)
+    let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
+    for (let i = 0; i < 64; i++) {
+      const high = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)
+      const chosen = (e & f) ^ (~e & g)
+      const first = (h + high + chosen + ROUNDS[i]! + words[i]!) | 0
+      const low = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)
+      const majority = (a & b) ^ (a & c) ^ (b & c)
+      h = g
+      g = f
+      f = e
+      e = (d + first) | 0
+      d = c
+      c = b
+      b = a
+      a = (first + low + majority) | 0
+    }
+    for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = state[i]! + word
+  }
+  return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }

@@ -1,7 +1,7 @@
+import { REQUESTS, SLOTS } from '../windows/identity.ts'
 import type { Burst } from '../windows/kinds/bucket.ts'
 import { millisecondsOf } from '../windows/kinds/rolling.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
-import { REQUESTS, SLOTS } from '../windows/units.ts'
 import { readMoney } from './money.ts'
 import type { LayerDefinition, LimitRule, OverrunPolicy, Policy, PolicyAnswers } from './policy.ts'
 import { currencyOf, limitNumber, limitNumbers, plainCost } from './rules.ts'

@@ -1,6 +1,6 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
-import type { Amounts } from '../windows/units.ts'
+import type { Amounts } from '../windows/identity.ts'
 import type { ReservationId, SubjectKeys } from './schema.ts'
 
 /** Makes a reservation a hold: it keeps its charge and its slots until it is settled or expires. */

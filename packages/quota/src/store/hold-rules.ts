@@ -1,6 +1,6 @@
 import type { WindowStates } from '../decision/decide.ts'
+import { type Amounts, amountsIn, named, SLOTS } from '../windows/identity.ts'
 import { MAX_USED } from '../windows/row.ts'
-import { type Amounts, amountsIn, named, SLOTS } from '../windows/units.ts'
 import type { Settled, SettleHoldOutcome, SettleHoldRequest } from './hold-port.ts'
 import type { TakeReply } from './quota-store.ts'
 import type { ReservationId } from './schema.ts'

@@ -1,7 +1,7 @@
 import { placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Subject } from '../policy/units.ts'
-import type { LayerSchema, StoreSchema } from '../windows/schema.ts'
+import type { LayerSchema, StoreSchema } from '../windows/identity.ts'
 
 export type { LayerSchema, StoreSchema, Subject }
 

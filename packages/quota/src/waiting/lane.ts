@@ -3,7 +3,7 @@ import type { Need } from './needs.ts'
 import type { Alarm, Place, Waiter } from './waiter.ts'
 
 /** One of the limits that an attempt needs. */
-export interface Flight {
+interface Flight {
   readonly needs: readonly Need[]
   readonly at: number
   /** Whether it reads settings before it calls the store of the counters. */
@@ -179,3 +179,26 @@ function recheckMs(lanes: number): number {
 const FIRST_TRIES = 8
 /** One process takes this part of the remainder at a time, so that queues of other processes get their share. */
 const FAIR_PART = 8
+
+/** Numbers the ticks of the event loop in which something is sent. */
+export class Turns {
+  #turn = 0
+  #isOpen = false
+
+  /** The number of this tick, or of the next one in which something is sent. */
+  get current(): number {
+    return this.#turn
+  }
+
+  /** Returns one number for everything that is sent in this tick. */
+  send(): number {
+    if (!this.#isOpen) {
+      this.#isOpen = true
+      queueMicrotask(() => {
+        this.#isOpen = false
+        this.#turn++
+      })
+    }
+    return this.#turn
+  }
+}

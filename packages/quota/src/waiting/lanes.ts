@@ -1,25 +1,20 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/listed.ts'
+import { listedLimits } from '../decision/decision.ts'
 import type { Freed } from '../engine/events.ts'
 import type { EngineDoor, Quota } from '../engine/quota.ts'
 import type { Reservation } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { isObject } from '../options/checks.ts'
-import { isPromiseLike } from '../options/promise.ts'
+import { isPromiseLike, onAbort } from '../options/promise.ts'
 import type { Limit } from '../policy/policy.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import { onAbort } from '../time/on-abort.ts'
-import { Alarms } from './alarms.ts'
-import { Heap } from './heap.ts'
-import { type Closing, Lane } from './lane.ts'
+import { Alarms, Heap } from './heap.ts'
+import { type Closing, Lane, Turns } from './lane.ts'
 import { type Need, Needs } from './needs.ts'
+import type { WaitedReservation, WaitRequest } from './options.ts'
 import { checkWaits, type ParsedQueueOptions } from './options.ts'
-import { closed, refused } from './refused.ts'
-import type { WaitedReservation, WaitRequest } from './requests.ts'
-import { Room } from './room.ts'
-import { Turns } from './turns.ts'
-import { type Alarm, type End, outcomeOf, Waiter } from './waiter.ts'
+import { type Alarm, closed, type End, outcomeOf, Room, refused, Waiter } from './waiter.ts'
 
 type Answered = WaitedReservation<Counting>
 
@@ -35,7 +30,7 @@ export class Lanes {
   readonly #needs: Needs
   readonly #forget: () => void
   readonly #lanes = new Map<string, Lane>()
-  readonly #alarms: Alarms = new Alarms((due) => this.#ring(due))
+  readonly #alarms: Alarms<Alarm> = new Alarms((due) => this.#ring(due))
   /** Waiters that may have become first in all their lanes. */
   readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
   readonly #all = new Set<Waiter>()

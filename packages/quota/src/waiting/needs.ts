@@ -2,7 +2,7 @@ import type { TakeDemand } from '../engine/decide/takes.ts'
 import { counts, type PlacedLimits, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { initialSettings } from '../policy/settings.ts'
-import { priceOf } from '../policy/warnings.ts'
+import { priceOf } from '../policy/settings-schema.ts'
 import { ownerOf, type Subject } from '../store/schema.ts'
 
 /** A limit of a key that a request needs. */

@@ -1,7 +1,11 @@
+import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
+import type { WaitRefusal } from '../engine/events.ts'
+import type { EmptyReservation, HeldReservation, RepeatedReservation, ReserveRequest } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 import { optional, wholeNumber, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
 
 /** Options of a waiting queue. */
 export interface WaitingQueueOptions {
@@ -98,3 +102,32 @@ function requireWhole(name: string, value: unknown, [min, max]: readonly [number
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return
   throw new QuotaError('invalid_wait', `${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}`)
 }
+
+/** A request that can wait. With the default operation, `request`, it needs no name. */
+export type WaitRequest<Operation extends string = string, C extends Counting = OneUnit> = Waits &
+  ([Operation] extends ['request']
+    ? Omit<ReserveRequest<Operation, C>, 'operation'> & { readonly operation?: Operation | undefined }
+    : ReserveRequest<Operation, C>)
+
+/** Why a request wasn't admitted. */
+export interface WaitRefused<C extends Counting = OneUnit> {
+  readonly status: 'refused'
+  readonly allowed: false
+  readonly reason: WaitRefusal
+  /** The engine's refusal. Absent for `queue_full`, and if only the order of the queue kept the request waiting. */
+  readonly decision?: RefusedDecision<C> | undefined
+  /** When to try again, in milliseconds, at least 1. */
+  readonly retryAfterMs: number
+}
+
+/** A reservation from a queue. A refused one has the reason, and nothing to settle. */
+export type WaitedReservation<C extends Counting = OneUnit> =
+  | HeldReservation<C>
+  | RepeatedReservation<C>
+  | (WaitRefused<C> & EmptyReservation<C>)
+
+/** The value of the work, or why it didn't run. */
+export type WaitedRun<T, C extends Counting = OneUnit> =
+  | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
+  | WaitRefused<C>
+  | { readonly allowed: false; readonly status: RepeatedReservation['status']; readonly decision?: undefined }

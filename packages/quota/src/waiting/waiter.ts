@@ -1,9 +1,15 @@
 import type { RefusedDecision } from '../decision/decision.ts'
+import { runAsync } from '../engine/decide/store-call.ts'
 import type { WaitOutcome, WaitRefusal } from '../engine/events.ts'
+import type { Quota } from '../engine/quota.ts'
 import type { HeldReservation, RepeatedReservation, ReserveRequest } from '../engine/requests.ts'
+import { refusedCalls } from '../engine/reservations/handle.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import type { Node } from './heap.ts'
 import type { Need } from './needs.ts'
+import type { ParsedQueueOptions, WaitedReservation } from './options.ts'
 
 /** How a request leaves the queue. */
 export type End =
@@ -29,7 +35,7 @@ export interface Alarm extends Node {
 }
 
 /** A new request. */
-export type WaiterOf = Pick<
+type WaiterOf = Pick<
   Waiter,
   'request' | 'operation' | 'needs' | 'key' | 'rank' | 'cameAt' | 'event' | 'deadline' | 'expectsGiveBacks' | 'end'
 >
@@ -88,3 +94,64 @@ export class Waiter implements Node {
 }
 
 let count = 0
+
+/** Counts who waits, in total and by the subjects' keys. */
+export class Room {
+  readonly #options: Pick<ParsedQueueOptions, 'maxWaiting' | 'maxWaitingPerSubject'>
+  readonly #byKey = new Map<string, number>()
+  #waiting = 0
+
+  constructor(options: Pick<ParsedQueueOptions, 'maxWaiting' | 'maxWaitingPerSubject'>) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#waiting
+  }
+
+  /** Counts one more waiter. @returns whether there was room */
+  enter(key: string): boolean {
+    const { maxWaiting, maxWaitingPerSubject } = this.#options
+    const ofKey = this.#byKey.get(key) ?? 0
+    if (this.#waiting >= maxWaiting || ofKey >= maxWaitingPerSubject) return false
+    this.#waiting++
+    this.#byKey.set(key, ofKey + 1)
+    return true
+  }
+
+  leave(key: string): void {
+    this.#waiting--
+    const left = this.#byKey.get(key)! - 1
+    if (left === 0) this.#byKey.delete(key)
+    else this.#byKey.set(key, left)
+  }
+}
+
+/** Used if it is unknown when a limit opens. */
+const RETRY_MS = 1_000
+
+/** Makes the result of a refusal. A request that never tried reads its limits. */
+export async function refused(
+  quota: Quota,
+  request: ReserveRequest,
+  { refusal: reason, decision: known }: { refusal: WaitRefusal; decision?: RefusedDecision | undefined },
+): Promise<WaitedReservation<Counting>> {
+  let decision = known
+  if (decision === undefined && reason !== 'queue_full') {
+    const peeked = await quota.peek(request).catch(() => undefined)
+    if (peeked?.allowed === false) decision = peeked
+  }
+  const retryAfterMs = decision?.retryAfterMs ?? RETRY_MS
+  return {
+    status: 'refused',
+    allowed: false,
+    reason,
+    decision,
+    retryAfterMs,
+    ...refusedCalls(runAsync, request.operation),
+  }
+}
+
+export function closed(): QuotaError {
+  return new QuotaError('quota_closed', 'the queue was closed while this request waited, or before')
+}

@@ -5,8 +5,8 @@ import { checkWork, worked } from '../engine/reservations/handle.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import { Lanes } from './lanes.ts'
+import type { WaitedReservation, WaitedRun, WaitRequest } from './options.ts'
 import { parseQueueOptions, type WaitingQueueOptions } from './options.ts'
-import type { WaitedReservation, WaitedRun, WaitRequest } from './requests.ts'
 
 /** Requests wait here for their limits. */
 export interface WaitingQueue<Operation extends string = string, C extends Counting = OneUnit> {

@@ -1,5 +1,38 @@
 import { KINDS, type KindName, WINDOW_RULES, type WindowDefinition } from './kinds.ts'
-import { SLOTS, TOKENS } from './units.ts'
+
+/** The unit of counters whose identities don't name one. */
+export const TOKENS = 'tokens'
+/** The unit of limits that don't name one. An operation costs 1 of it, unless its price says otherwise. */
+export const REQUESTS = 'requests'
+/** The reserved unit of concurrency. It comes last in each schema, without being in the list. */
+export const SLOTS = 'slots'
+
+/** Amounts by unit, {@link SLOTS} included. Stored rows use names, never positions. */
+export type Amounts = Readonly<Record<string, number>>
+
+/**
+ * Converts a request's amounts to amounts by unit, without those of 0.
+ *
+ * @param units of the schema
+ * @param amounts one per unit, then slots if present
+ */
+export function named(units: readonly string[], amounts: readonly number[]): Amounts {
+  let record: Record<string, number> | undefined
+  for (let at = 0; at < amounts.length; at++) {
+    if (amounts[at] === 0) continue
+    record ??= {}
+    record[units[at] ?? SLOTS] = amounts[at]!
+  }
+  return record ?? NOTHING
+}
+
+/** Shared by all empty records, because most are empty. */
+const NOTHING: Amounts = Object.freeze({})
+
+/** Converts amounts by unit to a schema's order: 0 if missing, without unknown units. */
+export function amountsIn(units: readonly string[], amounts: Amounts): readonly number[] {
+  return units.map((unit) => amounts[unit] ?? 0)
+}
 
 /** A limit's counter, described by names only, so that it doesn't depend on a policy. */
 export interface CellDefinition {
@@ -83,4 +116,35 @@ export function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash >>> 0
+}
+
+/** The part of a layer that counters need. */
+export interface LayerSchema {
+  readonly name: string
+  /**
+   * The member of a subject that is its key in this layer. Layers with the same one have the same owners.
+   *
+   * @default the layer's name
+   */
+  readonly by?: string | undefined
+  /** Whether all subjects share its counters. */
+  readonly shared: boolean
+  /** The cells of its rows in order: windows by length, then by label; slots last. */
+  readonly cells: readonly CellSchema[]
+}
+
+/**
+ * The counters of one policy. A counter belongs to the _name_ of its layer, its subject's key, and its limit's identity.
+ * Requests refer to layers by their positions in the list, and to limits by their positions among the cells of all
+ * layers.
+ */
+export interface StoreSchema {
+  /**
+   * The names of the units that limits count. Amounts in requests have one number per unit in this order, then the
+   * number of slots if the request may take any. The order doesn't identify counters.
+   */
+  readonly units: readonly string[]
+  readonly layers: readonly LayerSchema[]
+  /** Sets of limits that a request can count in, by ascending position. The first has all limits. */
+  readonly sets: readonly (readonly number[])[]
 }

@@ -1,10 +1,8 @@
-import { nth } from '../errors/nth.ts'
+import type { StoreSchema } from './identity.ts'
 import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
-import { cameBack } from './refill.ts'
-import { type Cells, NOT_OPEN, roll, rollBucket, startIn } from './row.ts'
-import type { StoreSchema } from './schema.ts'
+import { type Cells, cameBack, NOT_OPEN, roll, rollBucket, startIn } from './row.ts'
 
 /** The cells of a layer's rows. A row has a pair `[startedAt, used]` per cell: windows first, then slots. */
 export class RowLayout {
@@ -50,7 +48,7 @@ export class RowLayout {
 }
 
 /** A limit's cell, and where it is. */
-export interface PlacedCell extends CellSchema {
+interface PlacedCell extends CellSchema {
   /** The index of its layer. */
   readonly layer: number
   /** Its position in its layer's rows. */
@@ -221,4 +219,11 @@ export class Instant {
       this.usual[at] = this.#layout.cellAt(at).kind === 'bucket' ? Number.POSITIVE_INFINITY : after
     }
   }
+}
+
+/** Returns the element at an index. @throws {RangeError} without one, since that is a fault of ours */
+export function nth<T>(list: ArrayLike<T>, index: number): T {
+  const element = list[index]
+  if (element === undefined) throw new RangeError(`nothing is at ${index} of ${list.length}`)
+  return element
 }

@@ -1,5 +1,4 @@
 import { ALWAYS_OPEN } from './kinds/kind.ts'
-import { cameBack } from './refill.ts'
 
 /** `used` of a window that was reset or never opened. */
 export const CLOSED = -1
@@ -165,4 +164,27 @@ export function lastEnd(cells: Cells, at: number, lengthsMs: readonly number[]):
     i += 2
   }
   return end
+}
+
+/**
+ * Returns how many tokens refill in a time: `floor(ageMs x rate / perMs)`, exactly.
+ *
+ * @param rate tokens per `perMs`
+ */
+export function cameBack(ageMs: number, rate: number, perMs: number): number {
+  if (ageMs <= 0) return 0
+  const product = ageMs * rate
+  if (product <= Number.MAX_SAFE_INTEGER) return Math.floor(product / perMs)
+  return Number((BigInt(ageMs) * BigInt(rate)) / BigInt(perMs))
+}
+
+/**
+ * Returns after how many milliseconds this many tokens, at least 1, have refilled. At most twice `perMs`, because the
+ * rest is dropped then.
+ */
+export function timeFor(tokens: number, rate: number, perMs: number): number {
+  if (tokens >= 2 * rate) return 2 * perMs
+  const product = tokens * perMs
+  if (product <= Number.MAX_SAFE_INTEGER) return Math.ceil(product / rate)
+  return Number((BigInt(tokens) * BigInt(perMs) + BigInt(rate) - 1n) / BigInt(rate))
 }

@@ -13,10 +13,9 @@ import {
   type SettingsDocument,
   type VersionedSettings,
 } from '../../policy/settings.ts'
-import { settingsCheck } from '../../policy/settings-schema.ts'
-import { mapValues, member, membersOf, withoutFormer } from '../../policy/stored.ts'
+import { settingsCheck, settingsWarnings } from '../../policy/settings-schema.ts'
 import { type Counting, unitNames } from '../../policy/units.ts'
-import { settingsWarnings } from '../../policy/warnings.ts'
+import { mapValues, member, membersOf, withoutFormer } from '../../policy/values.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { StoredDocument, StoreWriteOptions } from '../../store/settings-store.ts'
 import { callOptions } from '../decide/members.ts'

@@ -14,9 +14,9 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
-import { member } from '../../policy/stored.ts'
 import { countedKey } from '../../policy/subject-key.ts'
 import type { Counting } from '../../policy/units.ts'
+import { member } from '../../policy/values.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoreWriteOptions } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'

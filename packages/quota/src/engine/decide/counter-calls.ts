@@ -13,10 +13,18 @@ import type {
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { RequestTerms } from '../settings/compiled-settings.ts'
-import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable, unsupported } from './store-call.ts'
-import { runAsync, type Task } from './task.ts'
+import type { LivePeriods } from '../settings/live-subjects.ts'
+import {
+  type CallDeadline,
+  MAX_STALE,
+  otherSettings,
+  runAsync,
+  type StoreName,
+  type Task,
+  unavailable,
+  unsupported,
+} from './store-call.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 

@@ -1,5 +1,5 @@
 import type { AdmittedDecision, Decision, LimitStatus, UncountedLimit } from '../../decision/decision.ts'
-import { listedLimits } from '../../decision/listed.ts'
+import { listedLimits } from '../../decision/decision.ts'
 import type { LimitNumbers, Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
@@ -7,7 +7,7 @@ import { hundredths } from '../../policy/values.ts'
 import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { Events } from '../events.ts'
-import { runAsync, type Task } from './task.ts'
+import { runAsync, type Task } from './store-call.ts'
 
 /** The most limits with open reservations, and holds, that are tracked. Above that, the oldest count as final. */
 const MAX_TRACKED = 50_000

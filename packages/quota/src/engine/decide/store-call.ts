@@ -1,5 +1,7 @@
 import { QuotaError } from '../../errors/quota-error.ts'
+import type { FactorStore } from '../../store/factor-store.ts'
 import { type Answer, isNotDone, notDone, type StoreAbilities } from '../../store/quota-store.ts'
+import type { SettingsReader, SettingsStore } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 
 /**
@@ -102,7 +104,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Calls an asynchronous store. Errors become `quota_unavailable`. */
-export async function callLater<T>(call: () => PromiseLike<T> | T, of?: StoreName): Promise<T> {
+async function callLater<T>(call: () => PromiseLike<T> | T, of?: StoreName): Promise<T> {
   try {
     return await call()
   } catch (error) {
@@ -131,4 +133,87 @@ export function unsupported(
   { remedy = 'docs/guide/stores.md lists what each store supports' }: StoreAbilities = {},
 ): QuotaError {
   return new QuotaError(code, `${what}; ${remedy}`)
+}
+
+/**
+ * An operation of the engine, written once for synchronous and asynchronous stores. It yields each promise to await,
+ * and resumes with its value. With stores that declare `sync`, it yields nothing.
+ */
+export type Task<T> = Generator<PromiseLike<unknown>, T, unknown>
+
+/** Runs a task: {@link runSync} or {@link runAsync}. */
+export type Run = <T>(task: Task<T>) => Answer<T>
+
+/** Runs a task with synchronous stores. */
+export function runSync<T>(task: Task<T>): T {
+  const step = task.next()
+  if (step.done !== true) throw new TypeError('a store that declares `sync` returned a promise')
+  return step.value
+}
+
+/** Runs a task, and awaits what it yields. The part before the first `yield` runs synchronously. */
+export async function runAsync<T>(task: Task<T>): Promise<T> {
+  let step = task.next()
+  while (step.done !== true) {
+    let value: unknown
+    try {
+      value = await step.value
+    } catch (error) {
+      step = task.throw(error)
+      continue
+    }
+    step = task.next(value)
+  }
+  return step.value
+}
+
+/** Returns the value of an answer: directly from a synchronous store, otherwise awaited. */
+export function* answered<T>(sync: boolean, answer: Answer<T>): Task<T> {
+  return sync ? (answer as T) : ((yield answer as PromiseLike<T>) as T)
+}
+
+/** Wraps a settings store with a deadline. Errors become `quota_unavailable`. */
+export function settingsInTime(store: SettingsStore, deadline: CallDeadline): SettingsStore {
+  // A synchronous reply can't be late.
+  if (store.sync) return store
+  const inTime = <T>(call: () => PromiseLike<T>): Promise<T> => settingsAnswer(call, deadline)
+  return {
+    sync: false,
+    isMarked: store.isMarked,
+    read: () => inTime(() => store.read()),
+    write: (document, options) => inTime(() => store.write(document, options)),
+    readSubject: (layer, key) => inTime(() => store.readSubject(layer, key)),
+    writeSubject: (layer, key, document, options) => inTime(() => store.writeSubject(layer, key, document, options)),
+    ...(store.inTransaction && {
+      inTransaction: (transaction) => readerInTime(store.inTransaction!(transaction), deadline.ms),
+    }),
+    watch: (listener) => store.watch(listener),
+    reannounce: (revision, seen) => inTime(async () => store.reannounce?.(revision, seen)),
+    close: () => store.close?.(),
+  }
+}
+
+/** Wraps a transaction's reader. It doesn't wait for a connection, because the transaction has one. */
+function readerInTime(reader: SettingsReader, deadlineMs: number): SettingsReader {
+  const deadline = new CallDeadline(deadlineMs)
+  return {
+    read: () => settingsAnswer(() => reader.read(), deadline),
+    readSubject: (layer, key) => settingsAnswer(() => reader.readSubject(layer, key), deadline),
+  }
+}
+
+function settingsAnswer<T>(call: () => PromiseLike<T>, deadline: CallDeadline): Promise<T> {
+  return callLater(() => deadline.within(call(), systemStopwatch()), 'the settings store')
+}
+
+/** Wraps a factor store with a deadline for reads. */
+export function factorInTime(store: FactorStore, deadline: CallDeadline): FactorStore {
+  if (store.sync) return store
+  return {
+    sync: false,
+    read: () => deadline.within(store.read(), systemStopwatch()),
+    compareAndSet: (expectedVersion, minute, state) => store.compareAndSet(expectedVersion, minute, state),
+    watch: (listener) => store.watch(listener),
+    close: () => store.close?.(),
+  }
 }

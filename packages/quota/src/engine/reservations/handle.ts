@@ -1,11 +1,11 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { kindOf } from '../../errors/shown.ts'
+import { onAbort } from '../../options/promise.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
-import { onAbort } from '../../time/on-abort.ts'
-import { answered, type Run, runAsync, runSync, type Task } from '../decide/task.ts'
+import { answered, type Run, runAsync, runSync, type Task } from '../decide/store-call.ts'
 import type {
   CommitResult,
   HeldReservation,

@@ -1,20 +1,19 @@
 import { type Fault, QuotaError } from '../../errors/quota-error.ts'
 import { fitSettings } from '../../policy/fit.ts'
-import type { Quotas } from '../../policy/limits.ts'
+import { ADAPTIVE_HUNDREDTHS, type Quotas } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { initialSettings, type VersionedSettings } from '../../policy/settings.ts'
-import type { FactorStore } from '../../store/factor-store.ts'
+import { FACTOR_FORMAT, type FactorStore, type VersionedFactor } from '../../store/factor-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import type { SettingsChange, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import { CompiledSettings, type RequestTerms, type SettingsByLayer } from './compiled-settings.ts'
-import { LiveFactor } from './live-factor.ts'
 import { LiveSubjects } from './live-subjects.ts'
 
 const NO_SETTINGS: SettingsByLayer = Object.freeze({})
 
 /** Callbacks of a {@link LiveSettings}. */
-export interface SettingsListener {
+interface SettingsListener {
   /** The effective settings changed. */
   changed(settings: VersionedSettings): void
   /** A stored document has members that the policy can't use. */
@@ -23,7 +22,7 @@ export interface SettingsListener {
   unknownPlan(unknown: UnknownPlan): void
 }
 
-export interface LiveSettingsDeps {
+interface LiveSettingsDeps {
   readonly policy: Policy
   readonly settingsStore: SettingsStore
   readonly clock: Clock
@@ -43,11 +42,14 @@ export class LiveSettings {
   readonly #factor: LiveFactor | undefined
   readonly #hasFactor: boolean
   readonly #clock: Clock
-  readonly #unknownPlans: UnknownPlans
-  #factorHundredths = 100
-  #compiled: CompiledSettings
-  #faults: readonly Fault[] = []
-  #loaded = false
+  /** Unknown plans that were reported for this version of the settings. */
+  readonly #unknownPlans = new Set<string>()
+  /** The adaptive factor last read, in hundredths; 100 before that. */
+  factorHundredths = 100
+  /** The effective settings; for an asynchronous store, those last read. */
+  compiled: CompiledSettings
+  /** Whether the settings have been read. */
+  loaded = false
   /** How many reads have started, and which of them is in effect. */
   #begun = 0
   #adopted = 0
@@ -61,38 +63,17 @@ export class LiveSettings {
     this.#store = store
     this.#listener = listener
     this.#clock = clock
-    this.#unknownPlans = new UnknownPlans((unknown) => listener.unknownPlan(unknown))
     this.#hasFactor = factorStore !== undefined
     this.#subjects = new LiveSubjects(policy, store, (faults, subject) => listener.faulty(faults, subject))
-    this.#compiled = new CompiledSettings(policy, initialSettings(policy))
+    this.compiled = new CompiledSettings(policy, initialSettings(policy))
     this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
     if (store.sync) this.#adopt(store.read())
     this.#unwatch = store.watch((change) => this.#onChange(change))
   }
 
-  /** The effective settings; for an asynchronous store, those last read. */
-  get compiled(): CompiledSettings {
-    return this.#compiled
-  }
-
-  /** The faults of the stored settings. */
-  get faults(): readonly Fault[] {
-    return this.#faults
-  }
-
-  /** The adaptive factor last read, in hundredths; 100 before that. */
-  get factorHundredths(): number {
-    return this.#factorHundredths
-  }
-
-  /** Whether the settings have been read. */
-  get loaded(): boolean {
-    return this.#loaded
-  }
-
   /** The revision that decisions include; `undefined`: no other process can change the settings. */
   get revision(): string | undefined {
-    return this.#store.isMarked ? this.#compiled.settings.revision : undefined
+    return this.#store.isMarked ? this.compiled.settings.revision : undefined
   }
 
   /**
@@ -101,7 +82,7 @@ export class LiveSettings {
    * @param within reads them inside a transaction, so that it doesn't wait for reads that may wait for its end
    */
   async ready(within?: SettingsReader): Promise<void> {
-    if (this.#loaded) return
+    if (this.loaded) return
     if (within === undefined) await (this.#reading ?? this.refresh())
     else await this.#readFrom(within)
   }
@@ -142,7 +123,7 @@ export class LiveSettings {
   async catchUp(seen: string, within?: SettingsReader): Promise<void> {
     if (within === undefined) await this.refresh()
     else await this.#readFrom(within)
-    const { revision } = this.#compiled.settings
+    const { revision } = this.compiled.settings
     if (revision !== seen) await this.#store.reannounce?.(revision, seen)
   }
 
@@ -169,7 +150,7 @@ export class LiveSettings {
   cached(subject: Subject, terms: RequestTerms): Quotas | undefined {
     const settings = this.#subjects.cached(subject)
     if (settings === undefined) return undefined
-    if (settings === null && terms.plan === undefined && terms.numbers === undefined) return this.#compiled.defaults
+    if (settings === null && terms.plan === undefined && terms.numbers === undefined) return this.compiled.defaults
     return this.quotasOf(settings ?? NO_SETTINGS, terms, subject)
   }
 
@@ -191,10 +172,13 @@ export class LiveSettings {
    */
   quotasOf(settings: SettingsByLayer, terms: RequestTerms, subject: Subject = ''): Quotas {
     const met = (name: string, of: UnknownPlan['of']): void => {
+      const isKnown = this.#unknownPlans.size >= MAX_REPORTED || this.#unknownPlans.has(name)
       // Settings that haven't been read yet may define the plan.
-      if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
+      if (isKnown || !this.loaded) return
+      this.#unknownPlans.add(name)
+      this.#listener.unknownPlan({ plan: name, subject, of })
     }
-    return this.#compiled.quotasOf(settings, terms, this.#clock, met)
+    return this.compiled.quotasOf(settings, terms, this.#clock, met)
   }
 
   close(): void {
@@ -236,12 +220,11 @@ export class LiveSettings {
   /** Missing settings are applied like any others, even if the store has lost them. */
   #adopt(stored: StoredDocument | undefined): void {
     if (stored !== undefined) check(stored)
-    this.#loaded = true
-    if ((stored?.revision ?? '') === this.#compiled.settings.revision) return
+    this.loaded = true
+    if ((stored?.revision ?? '') === this.compiled.settings.revision) return
     const { settings, faults } = this.#fit(stored)
-    this.#compiled = new CompiledSettings(this.#policy, settings, this.#factorHundredths)
-    this.#faults = faults
-    this.#unknownPlans.forget()
+    this.compiled = new CompiledSettings(this.#policy, settings, this.factorHundredths)
+    this.#unknownPlans.clear()
     if (faults.length > 0) this.#listener.faulty(faults, 'settings')
     this.#listener.changed(settings)
   }
@@ -254,9 +237,9 @@ export class LiveSettings {
   }
 
   #factorMoved(hundredths: number): void {
-    this.#factorHundredths = hundredths
-    const { settings } = this.#compiled
-    if (settings.mode === 'adaptive') this.#compiled = new CompiledSettings(this.#policy, settings, hundredths)
+    this.factorHundredths = hundredths
+    const { settings } = this.compiled
+    if (settings.mode === 'adaptive') this.compiled = new CompiledSettings(this.#policy, settings, hundredths)
   }
 
   #onChange(change: SettingsChange): void {
@@ -289,23 +272,71 @@ export interface UnknownPlan {
 /** The most plans reported per version of the settings, because requests can name any text. */
 const MAX_REPORTED = 100
 
-/** Reports each unknown plan once per version of the settings. */
-export class UnknownPlans {
-  readonly #report: (unknown: UnknownPlan) => void
-  readonly #reported = new Set<string>()
+function isFactor(hundredths: number): boolean {
+  const { min, max } = ADAPTIVE_HUNDREDTHS
+  return Number.isInteger(hundredths) && hundredths >= min && hundredths <= max
+}
 
-  constructor(report: (unknown: UnknownPlan) => void) {
-    this.#report = report
+/**
+ * Follows the adaptive factor in a store. Decisions never wait for it. The factor is 1 until it is read. While the
+ * store is unavailable, the last one is used.
+ */
+class LiveFactor {
+  readonly #store: FactorStore
+  readonly #onChange: (hundredths: number) => void
+  readonly #unwatch: () => void
+  #hundredths = 100
+  /** Counts changes, so that a read that started before a change is followed by another. */
+  #changes = 0
+  #reading: Promise<void> | undefined
+
+  constructor(store: FactorStore, onChange: (hundredths: number) => void) {
+    this.#store = store
+    this.#onChange = onChange
+    this.#unwatch = store.watch(() => this.#refresh())
+    this.#refresh()
   }
 
-  met(unknown: UnknownPlan): void {
-    if (this.#reported.size >= MAX_REPORTED || this.#reported.has(unknown.plan)) return
-    this.#reported.add(unknown.plan)
-    this.#report(unknown)
+  /** Resolves when the reads in flight have ended, even if they failed. */
+  async settled(): Promise<void> {
+    await this.#reading
   }
 
-  /** Call when the settings change. */
-  forget(): void {
-    this.#reported.clear()
+  close(): void {
+    this.#unwatch()
+  }
+
+  #refresh(): void {
+    this.#changes++
+    if (!this.#store.sync) {
+      this.#reading ??= this.#read()
+      return
+    }
+    try {
+      this.#adopt(this.#store.read() as VersionedFactor | undefined)
+    } catch {
+      // The last known factor stays in use. The next tick of any process triggers another read.
+    }
+  }
+
+  async #read(): Promise<void> {
+    for (let changes = -1; changes !== this.#changes; ) {
+      changes = this.#changes
+      try {
+        this.#adopt(await this.#store.read())
+      } catch {
+        // As above.
+      }
+    }
+    this.#reading = undefined
+  }
+
+  #adopt(stored: VersionedFactor | undefined): void {
+    // A ticker reports a factor of another version.
+    if (stored !== undefined && stored.state.format !== FACTOR_FORMAT) return
+    const hundredths = stored?.state.factorHundredths ?? 100
+    if (hundredths === this.#hundredths || !isFactor(hundredths)) return
+    this.#hundredths = hundredths
+    this.#onChange(hundredths)
   }
 }

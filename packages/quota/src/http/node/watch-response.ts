@@ -1,6 +1,5 @@
 import type { QuotaLogger } from '../../options/logger.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
-import type { Exchange } from '../exchange.ts'
+import type { AdmittedRequest, Exchange } from '../exchange.ts'
 import type { NamedFields, RateLimitFields } from '../headers.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 

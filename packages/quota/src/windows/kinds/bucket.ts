@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type Check, type Checks, group, isObject, optional, where } from '../../options/checks.ts'
-import { cameBack as flooredShare, timeFor } from '../refill.ts'
-import { NOT_OPEN } from '../row.ts'
+import { cameBack as flooredShare, NOT_OPEN, timeFor } from '../row.ts'
 import { type Kind, parsedLength, type WindowRule } from './kind.ts'
 import { LENGTH } from './rolling.ts'
 

@@ -147,3 +147,96 @@ function afterInput(work: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(work)
   else setTimeout(work)
 }
+
+/** If a server hasn't responded for this long ... */
+const OPEN_AFTER_MS = 500
+/** ... to at least this many calls, it is no longer called, */
+const OPEN_AFTER_FAILURES = 3
+/** except by one call in each interval. */
+const PROBE_EVERY_MS = 200
+
+/**
+ * A circuit breaker. While the server is unavailable, calls fail immediately instead of waiting for their deadlines. It
+ * needs no timer, because the next call is the probe.
+ */
+export class Breaker {
+  readonly #nowMs: () => number
+  #failures = 0
+  #failingSinceMs = 0
+  #probedAtMs: number | undefined
+
+  /** @param nowMs a monotonic clock */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** Whether a call may be made now. While the circuit is open, true for one call per interval. */
+  admits(): boolean {
+    if (this.#probedAtMs === undefined) return true
+    const nowMs = this.#nowMs()
+    if (nowMs - this.#probedAtMs < PROBE_EVERY_MS) return false
+    this.#probedAtMs = nowMs
+    return true
+  }
+
+  /** Call when the server responds. Closes the circuit. */
+  succeeded(): void {
+    this.#failures = 0
+    this.#probedAtMs = undefined
+  }
+
+  /** Call when the server doesn't respond. */
+  failed(): void {
+    const nowMs = this.#nowMs()
+    if (this.#failures === 0) this.#failingSinceMs = nowMs
+    this.#failures++
+    const lasting = this.#failures >= OPEN_AFTER_FAILURES && nowMs - this.#failingSinceMs >= OPEN_AFTER_MS
+    if (lasting) this.#probedAtMs ??= nowMs
+  }
+}
+
+/** The most calls in flight that a store accepts. */
+const MOST_IN_FLIGHT = 10_000
+
+/** Counts calls in flight. At the maximum, a store accepts no more. Closing waits until none is left. */
+export class InFlight {
+  readonly #most: number
+  #count = 0
+  readonly #waiting: (() => void)[] = []
+
+  /** @param most calls that wait for a response, or whose response may still arrive. Default: 10,000 */
+  constructor(most: number = MOST_IN_FLIGHT) {
+    this.#most = most
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Why no more calls are accepted; `undefined`: there is room. */
+  get refusal(): string | undefined {
+    if (this.#count < this.#most) return undefined
+    return `${this.#most} calls are in flight, and no more are taken on`
+  }
+
+  /** Adds calls. Call {@link done} for each later. */
+  add(calls = 1): void {
+    this.#count += calls
+  }
+
+  /** Call after a response, or after a final failure. */
+  done(calls = 1): void {
+    this.#count -= calls
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Resolves when a call is done; immediately if none is in flight. */
+  next(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resolves when no call is in flight. */
+  async idle(): Promise<void> {
+    while (this.#count > 0) await this.next()
+  }
+}
