@@ -159,7 +159,7 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'layers of one owner share their counters',
-    // It needs layers such as `personal/read`, which the policies of histories don't have.
+    // It needs layers such as `user/writes`, which the policies of histories don't have.
     unseenByHistories: true,
     Counters: class extends MapCounters {
       override cell([layer, ...names]: readonly unknown[], window: CellSchema, at: number): Cell {

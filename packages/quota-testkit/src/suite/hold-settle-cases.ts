@@ -1,85 +1,99 @@
 import assert from 'node:assert/strict'
-import { holdCase, holdCaseWith } from './hold-cases.ts'
-import { HOLD_MS } from './hold-probe.ts'
-import type { ContextCase } from './old-case.ts'
+import type { ConformanceCase } from './harness.ts'
+import { EDITED } from './id-cases.ts'
+import { HOUR_MS, SHARED } from './limits.ts'
+import { HOLD_MS, Probe } from './probe.ts'
+import { casesOn } from './scene.ts'
 
 const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
-const FIT = { overrun: 'fit', maxOverrun: 5 } as const
 
-/** Cases about holds that their holder settles: in time or late, once or repeatedly. */
-export const HOLD_SETTLE_CASES: readonly ContextCase[] = [
-  holdCaseWith('fit')('with fit, an overrun is at most its maximum, and 0 without room', async ({ probe }) => {
-    await probe.held('a', 2)
-    assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
-    await probe.held('b', 5)
-    assert.deepEqual(await probe.committed('b', { actual: 6, ...FIT }), ['settled', 5, 1, 5])
-    await probe.held('c', 0)
-    await probe.admitted(5, { limits: [15] })
-    assert.deepEqual(await probe.committed('c', { actual: 1, ...FIT }), ['settled', 0, 1, 0], 'already above')
-    assert.deepEqual(await probe.used(), [15])
-  }),
-  holdCase('a repeated commit gets the recorded answer and charges nothing', async ({ probe, peer, advance }) => {
-    await probe.held('a', 4)
-    const first = await probe.committed('a', { actual: 9, ...CHARGE, maxOverrun: 2 })
-    assert.deepEqual(first, ['settled', 6, 3, 4])
-    await advance(599_999)
-    for (const again of [{ actual: 9, ...CHARGE }, { actual: 1 }, {}, { store: peer, actual: 30, ...CHARGE }]) {
-      assert.deepEqual(await probe.committed('a', again), first)
-      assert.deepEqual(await probe.used(), [6])
-    }
-    const again = await probe.settleHold('a', 'committed', { actual: 9, ...CHARGE })
-    assert.equal(again.added, undefined, 'the answer to a repeat says that nothing was settled by it')
-  }),
-  holdCase('concurrent commits are one commit', async ({ probe, store, peer }) => {
-    await probe.held('a', 4)
-    const options = { actual: 7, ...CHARGE }
-    const all = await Promise.all(
-      [store, peer, store, peer].map((each) => probe.committed('a', { ...options, store: each })),
-    )
-    assert.deepEqual(
-      all,
-      [0, 1, 2, 3].map(() => ['settled', 7, 0, 4]),
-    )
-    assert.deepEqual(await probe.used(), [7])
-  }),
-  holdCase('a commit after a cancel is rejected, and a cancel after a commit does nothing', async ({ probe }) => {
-    await probe.held('a', 4)
-    assert.equal(await probe.released('a'), 'settled')
-    assert.equal((await probe.settleHold('a', 'committed', { actual: 6, ...CHARGE })).outcome, 'cancelled')
-    assert.equal(await probe.released('a'), 'settled')
-    assert.deepEqual(await probe.used(), [0])
-    await probe.held('b', 4)
-    await probe.committed('b')
-    assert.equal(await probe.released('b'), 'settled')
-    assert.deepEqual(await probe.used(), [4])
-    assert.deepEqual(await probe.committed('b'), ['settled', 4, 0, 4], 'and leaves the answer as it was')
-  }),
-  holdCase('a late commit is a new charge if the operation says so, once', async ({ probe, advance }) => {
-    await probe.held('a', 4)
-    await advance(HOLD_MS)
-    await probe.sweep()
-    await probe.admitted(9)
-    const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
-    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged], ['settled', [9], [3]])
-    assert.deepEqual([reply.states[1], reply.added], [18, [9]], 'all of it is new')
-    assert.deepEqual(await probe.used(), [18])
-    const again = await probe.committed('a', { actual: 12, ...CHARGE })
-    assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
-    assert.deepEqual(await probe.used(), [18])
-  }),
-  holdCase('a commit and a sweep at its end give its tokens back once', async ({ probe, store, peer, advance }) => {
-    for (const round of [0, 1, 2, 3]) {
-      const id = `a${round}`
-      await probe.held(id, 4, { ttlMs: 1_000, limits: [100] })
-      await advance(1_000)
-      await Promise.all([
-        probe.sweep(store),
-        probe.committed(id, { store: peer }),
-        probe.sweep(peer),
-        probe.released(id, { store }),
-      ])
-      await probe.admitted(4, { limits: [100] })
-      assert.deepEqual(await probe.used(), [4 * (round + 1)])
-    }
-  }),
-]
+/** Cases about holds that their holder settles: in time or late, once or repeatedly, under one policy or another. */
+export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = casesOn(
+  { about: 'holds', needs: ['holds'] },
+  {
+    async 'a repeated commit gets the recorded answer and charges nothing'(scene) {
+      const { held, committed, settle, isUsed, peer, advance } = scene
+      await held('a', 4)
+      const first = await committed('a', { ...CHARGE, actual: 9, maxOverrun: 2 })
+      assert.deepEqual(first, ['settled', 6, 3, 4])
+      await advance(599_999)
+      for (const again of [{ ...CHARGE, actual: 9 }, { actual: 1 }, {}, { ...CHARGE, actual: 30, store: peer }]) {
+        assert.deepEqual(await committed('a', again), first)
+        await isUsed(6)
+      }
+      const again = await settle('a', 'committed', { ...CHARGE, actual: 9 })
+      assert.equal(again.added, undefined, 'the answer to a repeat says that nothing was settled by it')
+    },
+    async 'concurrent commits are one commit'({ held, committed, isUsed, store, peer }) {
+      await held('a', 4)
+      const all = await Promise.all(
+        [store, peer, store, peer].map((each) => committed('a', { ...CHARGE, actual: 7, store: each })),
+      )
+      for (const each of all) assert.deepEqual(each, ['settled', 7, 0, 4])
+      await isUsed(7)
+    },
+    async 'a commit after a cancel is rejected, and a cancel after a commit does nothing'(scene) {
+      const { held, committed, settle, released, isUsed } = scene
+      await held('a', 4)
+      assert.equal(await released('a'), 'settled')
+      assert.equal((await settle('a', 'committed', { ...CHARGE, actual: 6 })).outcome, 'cancelled')
+      assert.equal(await released('a'), 'settled')
+      await isUsed(0)
+      await held('b', 4)
+      await committed('b')
+      assert.equal(await released('b'), 'settled')
+      await isUsed(4)
+      assert.deepEqual(await committed('b'), ['settled', 4, 0, 4], 'and leaves the answer as it was')
+    },
+    async 'a late commit is a new charge if the operation says so, once'(scene) {
+      const { held, admit, settle, committed, sweep, isUsed, advance } = scene
+      await held('a', 4)
+      await advance(HOLD_MS)
+      await sweep()
+      await admit(9)
+      const reply = await settle('a', 'committed', { ...CHARGE, actual: 12 })
+      assert.deepEqual([reply.outcome, reply.charged, reply.uncharged], ['settled', [9], [3]])
+      assert.deepEqual([reply.states[1], reply.added], [18, [9]], 'all of it is new')
+      await isUsed(18)
+      const again = await committed('a', { ...CHARGE, actual: 12 })
+      assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
+      await isUsed(18)
+    },
+    async 'a commit and a sweep at its end give its tokens back once'(scene) {
+      const { held, admit, committed, released, sweep, isUsed, store, peer, advance } = scene
+      const limits = 100
+      for (const round of [0, 1, 2, 3]) {
+        const id = `a${round}`
+        await held(id, 4, { ttlMs: 1_000, limits })
+        await advance(1_000)
+        await Promise.all([sweep(store), committed(id, { store: peer }), sweep(peer), released(id, { store })])
+        await admit(4, { limits })
+        await isUsed(4 * (round + 1))
+      }
+    },
+    async 'two policies share a hold by the names of its layers'({ store, peer, advance }) {
+      const [before, after] = [new Probe(store, SHARED, 100), new Probe(peer, EDITED, 100)]
+      const read = { layers: ['all', 'user', 'site'] } as const
+      const another = { nonce: 'another' } as const
+      await before.held('a', 4)
+      await after.held('b', 3, read)
+      await after.held('w', 1, { layers: ['user/writes'] })
+      assert.equal((await after.hold('a', 4, { ...read, ...another })).outcome, 'duplicate')
+      assert.equal((await before.hold('b', 3, another)).outcome, 'duplicate')
+      assert.equal((await before.hold('b', 3, { ...another, fingerprint: 'write:2' })).outcome, 'conflict')
+      for (const probe of [before, after])
+        assert.deepEqual((await probe.list()).map(({ id }) => id).sort(), ['a', 'b', 'w'])
+      assert.equal((await after.extend('a', HOUR_MS)).outcome, 'held')
+      assert.equal((await after.grow('a', 2, read)).outcome, 'held')
+      await before.isUsed(9)
+      await after.isUsed({ 'user 10m': 5, 'user 1h': 9 }, { layers: ['user'] })
+      assert.equal(await before.released('b'), 'settled')
+      await after.isUsed({ 'all 10m': 2, 'all 1h': 2, 'user 10m': 2, 'user 1h': 6, 'site 10m': 2, 'site 1h': 6 }, read)
+      assert.equal(await after.released('a', read), 'settled')
+      await before.isUsed(0)
+      await advance(HOLD_MS)
+      assert.equal((await after.sweep()).length + (await before.sweep()).length, 1)
+      await after.isUsed(0)
+    },
+  },
+)

@@ -1,160 +1,156 @@
 import assert from 'node:assert/strict'
-import type { CaseContext } from './harness.ts'
-import type { ContextCase } from './old-case.ts'
-import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
+import { windowCell } from '@scoregw/quota/internal'
+import type { ConformanceCase } from './harness.ts'
+import { DAY, HOUR, HOUR_MS, inEach, type Limits, MINUTE_MS, ROWS, SHARED, SITE, TEAM, USER, WRITES } from './limits.ts'
+import { Probe } from './probe.ts'
+import { casesOn, needing } from './scene.ts'
 
-/** Stores without ids must reject them with a typed error, and charge nothing. */
-export async function refusesIds({ store }: CaseContext): Promise<void> {
-  const probe = new Probe(store, ONE_WINDOW, 10)
-  await throwsCode(() => probe.take(1, { id: idOf('attempt') }))
-  assert.deepEqual(await probe.states(), [-1, 0])
-}
+/** A used id in the hand of another holder. */
+const AGAIN = { id: 'attempt', nonce: 'another' } as const
+const ID = { id: 'attempt' } as const
+const OTHER_USE = { fingerprint: 'write:2' } as const
 
-export function idCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
-  return { name, needs: 'ids', run, without: refusesIds }
-}
+/** The same subjects in a policy that has other windows, and more layers. */
+export const EDITED: Limits = inEach(
+  [{ name: 'all', shared: true }, WRITES, USER, SITE],
+  windowCell({ label: '10m', lengthMs: 10 * MINUTE_MS }),
+  HOUR,
+)
 
 /** Cases about reservation ids. */
-export const ID_CASES: readonly ContextCase[] = [
-  idCase('one of two processes with one id is admitted, and the other gets a duplicate', async ({ store, peer }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const replies = await Promise.all([
-      probe.take(6, { id: idOf('attempt', 'a') }),
-      probe.take(6, { id: idOf('attempt', 'b'), store: peer }),
-    ])
-    assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
-    assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
-  }),
-  idCase("a refusal doesn't use up the id", async ({ store, advance }) => {
-    const probe = new Probe(store, ONE_WINDOW, 5)
-    await probe.admitted(5)
-    await probe.refused(1, { id: idOf('attempt', 'a') })
-    await probe.refused(1, { id: idOf('attempt', 'b', 'write:2') })
-    await advance(HOUR_MS)
-    await probe.admitted(1, { id: idOf('attempt', 'c') })
-  }),
-  idCase('a different request under a used or cancelled id is a conflict and charges nothing', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    const reply = await probe.admitted(2, { id: idOf('attempt', 'a', 'read:2') })
-    for (const nonce of ['a', 'b']) {
-      const other = await probe.take(3, { id: idOf('attempt', nonce, 'read:3') })
-      assert.equal(other.outcome, 'conflict')
-    }
-    assert.deepEqual(await probe.used(), [2])
-    await probe.cancel(reply, 2, { id: idOf('attempt', 'a', 'read:2') })
-    const late = await probe.take(3, { id: idOf('attempt', 'a', 'read:3') })
-    assert.equal(late.outcome, 'conflict')
-    assert.deepEqual(await probe.used(), [0])
-  }),
-  idCase('a cancel that overtakes its reserve keeps it from charging', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    const id = idOf('attempt')
-    await probe.cancel(undefined, 4, { id })
-    const late = await probe.take(4, { id })
-    assert.equal(late.outcome, 'cancelled')
-    assert.deepEqual([...late.states], [])
-    assert.deepEqual(await probe.states(), [-1, 0])
-  }),
-  idCase('a free request under an id is remembered and opens no window', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const id = idOf('attempt', 'a')
-    const { states } = await probe.admitted(0, { id })
-    assert.deepEqual([...states], [-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0])
-    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
-    await probe.admitted(0, { id })
-    assert.equal((await probe.take(0, { id: idOf('attempt', 'b') })).outcome, 'duplicate')
-    assert.equal((await probe.take(0, { id: idOf('attempt', 'b', 'other') })).outcome, 'conflict')
-    assert.equal((await probe.take(4, { id: idOf('attempt', 'b') })).outcome, 'duplicate', 'the price rose since')
-    assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
-  }),
-  idCase('a free request is never refused and changes no window', async ({ store, advance }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    const { now } = await probe.admitted(10)
-    await advance(1_000)
-    const { states } = await probe.admitted(0, { id: idOf('attempt', 'a'), limits: [5] })
-    assert.deepEqual([...states], [now, 10])
-    await probe.cancel({ outcome: 'admitted', now, states }, 0, { id: idOf('attempt', 'a') })
-    assert.equal((await probe.take(0, { id: idOf('attempt', 'b') })).outcome, 'cancelled')
-    assert.equal((await probe.take(3, { id: idOf('second', 'a') })).outcome, 'refused')
-    await probe.admitted(0, { id: idOf('second', 'b') })
-    assert.equal((await probe.take(3, { id: idOf('second', 'a') })).outcome, 'duplicate', 'the price fell between')
-    assert.deepEqual(await probe.states(), [now, 10])
-  }),
-  idCase('ids are separate for subjects and spellings', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 1_000)
-    const all =
-      'u|1 u1| u|1: u|:1 1:u| u|:attempt u:attempt| attempt:u| u:1|0 u:1:0|x u|1:0 u","1|2 u|1","2 u\u0000|1 u|\u00001'
-    const pairs = `${all} u|A u|a u|__proto__ u|constructor`.split(' ').map((pair) => pair.split('|'))
-    for (const [subject = '', text = ''] of pairs) {
-      const id = `attempt${text}`
-      await probe.admitted(1, { subject, id: idOf(id, `${subject}${text}`) })
-    }
-    assert.deepEqual(await probe.used({ layers: [1] }), [pairs.length, pairs.length, pairs.length])
-  }),
-  idCase('an id is the same whichever limits count it', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const first = await probe.admitted(4, { id: idOf('attempt', 'a') })
-    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'b') })).outcome, 'duplicate')
-    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'a', 'write:4') })).outcome, 'conflict')
-    await probe.cancel(first, 4, { id: idOf('attempt', 'a') })
-    assert.equal((await probe.take(4, { category: 1, id: idOf('attempt', 'b') })).outcome, 'cancelled')
-    assert.deepEqual(await probe.used({ category: 1 }), [0, 0, 0, 0, 0, 0])
-  }),
-  idCase("an id belongs to the key in the first layer that isn't shared", async ({ store }) => {
-    const layers = [SITE, PERSONAL, { name: 'team', scope: 'Team', shared: false }]
-    const probe = new Probe(store, { ...SIX_WINDOWS, layers }, 1_000)
-    for (const [personal, outcome] of [
-      ['a', 'admitted'],
-      ['b', 'admitted'],
-      ['x', 'admitted'],
-      ['a', 'duplicate'],
-    ] as const) {
-      for (const team of ['x', 'a', 'x:b']) {
-        const subject = { personal, team }
-        const expected = team === 'x' ? outcome : 'duplicate'
-        const { outcome: real } = await probe.take(1, { subject, id: idOf('attempt', JSON.stringify([team, outcome])) })
-        assert.equal(real, expected, JSON.stringify(subject))
+export const ID_CASES: readonly ConformanceCase[] = casesOn(
+  { limits: SHARED, needs: ['ids'] },
+  {
+    async 'one of two processes with one id is admitted, and the other gets a duplicate'({ take, isUsed, peer }) {
+      const replies = await Promise.all([take(6, ID), take(6, { ...AGAIN, store: peer })])
+      assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
+      await isUsed(6)
+    },
+    async "a refusal doesn't use up the id"({ admit, refuse, advance }) {
+      await admit(10)
+      await refuse(1, ID)
+      await refuse(1, { ...AGAIN, ...OTHER_USE })
+      await advance(HOUR_MS)
+      await admit(1, { ...ID, nonce: 'a third' })
+    },
+    async 'a different request under a used or cancelled id is a conflict and charges nothing'(scene) {
+      const { admit, take, cancel, isUsed } = scene
+      const reply = await admit(2, ID)
+      for (const id of [ID, AGAIN]) assert.equal((await take(3, { ...id, ...OTHER_USE })).outcome, 'conflict')
+      await isUsed(2)
+      await cancel(reply, 2, ID)
+      assert.equal((await take(3, { ...ID, ...OTHER_USE })).outcome, 'conflict')
+      await isUsed(0)
+    },
+    async 'a cancel that overtakes its reserve keeps it from charging'({ take, cancel, isAt }) {
+      await cancel(undefined, 4, ID)
+      const late = await take(4, ID)
+      assert.deepEqual([late.outcome, [...late.states]], ['cancelled', []])
+      await isAt([-1, 0])
+    },
+    async 'a free request under an id is remembered and opens no window'({ admit, take, isAt }) {
+      await admit(0, ID)
+      await isAt([-1, 0])
+      await admit(0, ID)
+      assert.equal((await take(0, AGAIN)).outcome, 'duplicate')
+      assert.equal((await take(0, { ...AGAIN, ...OTHER_USE })).outcome, 'conflict')
+      assert.equal((await take(4, AGAIN)).outcome, 'duplicate', 'the price rose since')
+      await isAt([-1, 0])
+    },
+    async 'a free request is never refused and changes no window'({ admit, take, refuse, cancel, isAt, advance }) {
+      const { now } = await admit(10)
+      await advance(1_000)
+      const free = await admit(0, { ...ID, limits: 5 })
+      await cancel(free, 0, ID)
+      assert.equal((await take(0, AGAIN)).outcome, 'cancelled')
+      await refuse(3, { id: 'second' })
+      await admit(0, { id: 'second', nonce: 'another' })
+      assert.equal((await take(3, { id: 'second' })).outcome, 'duplicate', 'the price fell between')
+      await isAt([now, 10])
+    },
+    async 'ids are separate for subjects and spellings'({ admit, isUsed }) {
+      const all =
+        'u|1 u1| u|1: u|:1 1:u| u|:attempt u:attempt| attempt:u| u:1|0 u:1:0|x u|1:0 u","1|2 u|1","2 u\u0000|1 u|\u00001'
+      const pairs = `${all} u|A u|a u|__proto__ u|constructor`.split(' ').map((pair) => pair.split('|'))
+      for (const [subject = '', text = ''] of pairs)
+        await admit(1, { subject, id: `attempt${text}`, nonce: `${subject}${text}`, limits: 1_000 })
+      await isUsed(pairs.length, { layers: ['site'] })
+    },
+    'an id is the same whichever limits count it': needing('sets', async ({ store }) => {
+      const sets = { reads: ['own', 'all'], writes: ['writes', 'all'] }
+      const { admit, take, cancel, isUsed } = new Probe(store, { ...ROWS, sets })
+      const first = await admit(4, { ...ID, set: 'reads' })
+      assert.equal((await take(4, { ...AGAIN, set: 'writes' })).outcome, 'duplicate')
+      assert.equal((await take(4, { ...ID, ...OTHER_USE, set: 'writes' })).outcome, 'conflict')
+      await cancel(first, 4, { ...ID, set: 'reads' })
+      assert.equal((await take(4, { ...AGAIN, set: 'writes' })).outcome, 'cancelled')
+      await isUsed(0)
+    }),
+    async "an id belongs to the key in the first layer that isn't shared"({ store }) {
+      const { take, isUsed } = new Probe(store, inEach([SITE, USER, TEAM], HOUR), 1_000)
+      for (const [user, outcome] of [
+        ['a', 'admitted'],
+        ['b', 'admitted'],
+        ['x', 'admitted'],
+        ['a', 'duplicate'],
+      ] as const) {
+        for (const team of ['x', 'a', 'x:b']) {
+          const subject = { user, team }
+          const { outcome: real } = await take(1, { subject, ...ID, nonce: JSON.stringify([team, outcome]) })
+          assert.equal(real, team === 'x' ? outcome : 'duplicate', JSON.stringify(subject))
+        }
       }
-    }
-    assert.deepEqual(await probe.used({ subject: { personal: 'q', team: 'x' }, layers: [0, 2] }), [3, 3, 3, 3, 3, 3])
-  }),
-  idCase('an id is remembered for its time after its last use, to the millisecond', async ({ store, advance }) => {
-    const probe = new Probe(store, { ...ONE_WINDOW, cells: rollingCells({ label: '1d', lengthMs: 24 * HOUR_MS }) }, 100)
-    const ttlMs = 600_000
-    const a = idOf('attempt', 'a', 'read:1', ttlMs)
-    const b = idOf('attempt', 'b', 'read:1', ttlMs)
-    const first = await probe.admitted(3, { id: a })
-    await advance(ttlMs - 1)
-    assert.equal((await probe.take(3, { id: b })).outcome, 'duplicate')
-    await probe.commit(first, 1, { id: a })
-    await advance(ttlMs - 1)
-    assert.equal((await probe.take(3, { id: b })).outcome, 'duplicate', 'kept anew since the commit')
-    await advance(1)
-    await probe.admitted(3, { id: b })
-    assert.deepEqual(await probe.used(), [5])
-    await probe.cancel(first, 3, { id: a })
-    assert.deepEqual(await probe.used(), [5], 'the id is now held by another')
-  }),
-  idCase("a reservation can't be settled once its id's record has expired", async ({ store, advance }) => {
-    const probe = new Probe(store, ONE_WINDOW, 100)
-    const id = idOf('attempt', 'a', 'read:1', 60_000)
-    const reply = await probe.admitted(3, { id })
-    await advance(60_000)
-    await probe.commit(reply, 3, { id })
-    assert.deepEqual(await probe.used(), [3])
-    await probe.cancel(reply, 3, { id })
-    assert.deepEqual(await probe.used(), [3])
-    assert.equal((await probe.take(3, { id })).outcome, 'cancelled')
-  }),
-  idCase("a refund under an id goes only to its reservation's windows", async ({ store, advance }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    const id = idOf('attempt', 'a', 'read:4', 2 * HOUR_MS)
-    const reply = await probe.admitted(4, { id })
-    await advance(HOUR_MS)
-    await probe.admitted(3)
-    await probe.reset({ layers: [1] })
-    await probe.admitted(1)
-    await probe.cancel(reply, 4, { id })
-    assert.deepEqual(await probe.used(), [4, 4, 4, 1, 1, 1])
-  }),
-]
+      await isUsed(3, { subject: { user: 'q', team: 'x' }, layers: ['site', 'team'] })
+    },
+    async 'an id is remembered for its time after its last use, to the millisecond'({ store, advance }) {
+      const { admit, take, commit, cancel, isUsed } = new Probe(store, inEach([USER], DAY), 100)
+      const first = await admit(3, ID)
+      await advance(599_999)
+      assert.equal((await take(3, AGAIN)).outcome, 'duplicate')
+      await commit(first, 1, ID)
+      await advance(599_999)
+      assert.equal((await take(3, AGAIN)).outcome, 'duplicate', 'kept anew since the commit')
+      await advance(1)
+      await admit(3, AGAIN)
+      await isUsed(5)
+      await cancel(first, 3, ID)
+      await isUsed(5, {}, 'the id is now held by another')
+    },
+    async "a reservation can't be settled once its id's record has expired"({ admit, take, commit, cancel, ...scene }) {
+      const id = { ...ID, idTtlMs: 60_000 }
+      const reply = await admit(3, id)
+      await scene.advance(60_000)
+      await commit(reply, 3, id)
+      await scene.isUsed(3)
+      await cancel(reply, 3, id)
+      await scene.isUsed(3)
+      assert.equal((await take(3, id)).outcome, 'cancelled')
+    },
+    async "a refund under an id goes only to its reservation's windows"({ store, advance }) {
+      const { admit, reset, cancel, isUsed } = new Probe(store, inEach([USER, SITE], HOUR, DAY))
+      const id = { ...ID, idTtlMs: 2 * HOUR_MS }
+      const reply = await admit(4, id)
+      await advance(HOUR_MS)
+      await admit(3)
+      await reset({ layers: ['site'] })
+      await admit(1)
+      await cancel(reply, 4, id)
+      await isUsed({ 'user 1h': 4, 'user 1d': 4, 'site 1h': 1, 'site 1d': 1 })
+    },
+    async 'an id used under one policy is a duplicate under another'({ admit, take, isUsed, peer }) {
+      const after = new Probe(peer, EDITED)
+      const layers = ['all', 'user', 'site']
+      await admit(3, { id: 'old' })
+      await after.admit(3, { id: 'new', layers })
+      assert.equal((await after.take(3, { ...AGAIN, id: 'old', layers })).outcome, 'duplicate')
+      assert.equal((await take(3, { ...AGAIN, id: 'new' })).outcome, 'duplicate')
+      assert.equal((await take(3, { ...AGAIN, id: 'new', ...OTHER_USE })).outcome, 'conflict')
+      await isUsed(6)
+    },
+    async "a cancel by one policy prevents another's later reserve from charging"({ take, isUsed, peer }) {
+      await new Probe(peer, EDITED).cancel(undefined, 3, ID)
+      assert.equal((await take(3, ID)).outcome, 'cancelled')
+      await isUsed(0)
+    },
+  },
+)

@@ -1,291 +1,298 @@
 import assert from 'node:assert/strict'
-import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import { windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
-import { abilityCase } from './abilities.ts'
-import type { CaseContext, Need } from './harness.ts'
-import { HoldProbe, type HoldProbeOptions } from './hold-probe.ts'
-import { KINDS, type Kind } from './kinds.ts'
-import type { ContextCase } from './old-case.ts'
-import { HOUR_MS, idOf, PERSONAL, Probe, type ProbeOptions, SECOND_MS, SITE } from './probe.ts'
-import type { Table } from './table.ts'
+import type { ConformanceCase, Need } from './harness.ts'
+import { type Kind, SLOTS_KIND, WINDOWS } from './kinds.ts'
+import { DAY_MS, HOUR_MS, type Limits, SECOND_MS, SITE, USER } from './limits.ts'
+import { Probe, type Shown, shows, type Terms } from './probe.ts'
+import { casesOn, needing, type Scene } from './scene.ts'
 
-type SceneOptions = HoldProbeOptions & Pick<ProbeOptions, 'id'>
+const ROOM = 10
 
 /** A kind on the stage: ten in its own unit, from when the scene begins. */
-interface Scene extends CaseContext {
+interface KindScene extends Scene {
   readonly kind: Kind
-  readonly probe: HoldProbe
   /** When the limit opens if it is charged now, and when all of it is back. */
   readonly startedAt: number
   readonly endsAt: number
   /** Terms of a request, with more. */
-  terms(more?: SceneOptions): SceneOptions
-  admit(amount: number, more?: SceneOptions): Promise<TakeReply>
-  refuse(amount: number, more?: SceneOptions): Promise<TakeReply>
-  cancel(reply: TakeReply, amount: number): Promise<void>
-  /** Asserts the state: `-1`, `0` while nothing is charged. */
+  terms(more?: Terms): Terms
+  /** Requests one, in its own way: a token, or a hold with a slot. */
+  one(more?: Terms): Promise<Shown<TakeReply>>
+  /** Charges an amount: in one request, or in a hold for each slot. */
+  fill(amount: number, more?: Terms): Promise<void>
+  /** Asserts that one more is refused, and that the refusal changes nothing. */
+  isFull(more?: Terms): Promise<void>
+  /** Asserts the state: `-1`, `0` while nothing is charged. Of slots, only how many are taken. */
   is(startedAt: number, used: number, why?: string): Promise<void>
   /** Advances the clock to an instant. */
   until(instant: number): Promise<void>
 }
 
-const ROOM = 10
+let holds = 0
 
-function sceneOf(context: CaseContext, kind: Kind, table = kind.table): Scene {
-  const { store, clock, advance } = context
-  const begin = clock.now()
-  const probe = new HoldProbe(store, table, ROOM)
+function sceneOf(scene: Scene, kind: Kind, limits = kind.limits): KindScene {
+  const { store, clock, advance, begin } = scene
+  const probe = new Probe(store, limits, ROOM)
   const [startedAt, endsAt] = kind.opening(begin)
-  const terms = (more: SceneOptions = {}): SceneOptions => ({ ...kind.terms(begin), ...more })
+  const isSlots = kind === SLOTS_KIND
+  const terms = (more: Terms = {}): Terms => ({ ...kind.terms(begin), ...more })
+  const slot = (more: Terms) => probe.hold(`slot ${holds++}`, 1, { slot: true, ttlMs: endsAt - begin, ...terms(more) })
+  const one = (more: Terms = {}) => (isSlots ? slot(more) : probe.take(kind.amount(1), terms(more)))
   return {
-    ...{ ...context, kind, probe, startedAt, endsAt, terms },
-    admit: (amount, more) => probe.admitted(kind.amount(amount), terms(more)),
-    refuse: (amount, more) => probe.refused(kind.amount(amount), terms(more)),
-    cancel: (reply, amount) => probe.cancel(reply, kind.amount(amount), terms()),
-    is: async (start, used, why) => assert.deepEqual(await probe.states(terms()), [start, used], why),
+    ...{ ...scene, ...probe, kind, startedAt, endsAt, terms, one },
+    async fill(amount, more = {}) {
+      if (!isSlots) return void (await probe.admit(kind.amount(amount), terms(more)))
+      for (let taken = 0; taken < amount; taken++) assert.equal((await slot(more)).outcome, 'admitted')
+    },
+    async isFull(more) {
+      const before = await probe.read(terms())
+      assert.equal((await one(more)).outcome, 'refused')
+      assert.deepEqual((await probe.read(terms())).states, before.states)
+    },
+    async is(start, used, why) {
+      if (isSlots) await probe.isUsed(used, terms(), why)
+      else await probe.isAt([start, used], terms(), why)
+    },
     until: (instant) => Promise.resolve(advance(instant - clock.now())),
   }
 }
 
-type Play = (scene: Scene) => Promise<void>
+interface KindPlay {
+  readonly needs: readonly Need[]
+  readonly play: (scene: KindScene) => Promise<void>
+}
 
-/** What every kind of window does. Each is a case for each kind. */
-const SCENES: Readonly<Record<string, readonly [needs: readonly Need[], play: Play]>> = {
-  'admits up to its limit and not one more, and a refusal changes nothing': [
-    [],
-    async ({ admit, refuse, is, startedAt }) => {
-      await refuse(11)
+function needs(need: Need | readonly Need[], play: KindPlay['play']): KindPlay {
+  return { needs: [need].flat(), play }
+}
+
+type KindPlays = Readonly<Record<string, KindPlay | KindPlay['play']>>
+
+/** What every kind of limit does. Each is a case for each kind, slots too. */
+const OF_ALL: KindPlays = {
+  async 'admits up to its limit and not one more, and a refusal changes nothing'(scene) {
+    const { fill, isFull, is, startedAt } = scene
+    await isFull({ limits: 0 })
+    await is(-1, 0)
+    await fill(9)
+    await is(startedAt, 9)
+    await fill(1)
+    for (let again = 0; again < 3; again++) await isFull()
+    await is(startedAt, 10)
+  },
+  async 'is the limit of each request, whether raised, lowered or none'({ fill, isFull, is, startedAt }) {
+    await fill(10)
+    await fill(10, { limits: 20 })
+    await isFull({ limits: 5 })
+    await fill(30, { limits: Number.POSITIVE_INFINITY })
+    await is(startedAt, 50)
+    await isFull({ limits: 0 })
+  },
+  async 'has as much for concurrent requests of two processes as there is'({ one, store, peer, is, startedAt }) {
+    const replies = await Promise.all(Array.from({ length: 15 }, (_, n) => one({ store: n % 2 ? store : peer })))
+    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, ROOM)
+    await is(startedAt, ROOM)
+  },
+  async 'is charged with a window of another label in every layer, or in none'(scene) {
+    const { kind } = scene
+    const other = windowCell(
+      { label: '2h', lengthMs: 2 * HOUR_MS },
+      kind.cell.unit === 'slots' ? 'tokens' : kind.cell.unit,
+    )
+    const both = { own: [USER, kind.cell], ownOther: [USER, other] } as const
+    // Slots of a shared layer are an ability of their own.
+    const shared = kind === SLOTS_KIND ? {} : { all: [SITE, kind.cell] as const }
+    const limits = { ...both, ...shared, allOther: [SITE, other] } as const
+    const { fill, isFull, isUsed, terms } = sceneOf(scene, kind, { units: kind.units, limits })
+    await fill(4)
+    await isUsed(4, terms())
+    for (const full of Object.keys(limits)) await isFull({ limits: { [full]: 4 } })
+    await fill(6)
+    await isUsed(10, terms())
+  },
+  async 'goes on beside the writes of a policy without it, and is kept until it ends'(scene) {
+    const { kind, fill, until, is, peer, startedAt, endsAt } = scene
+    const unit = kind === SLOTS_KIND ? 'tokens' : kind.cell.unit
+    const without: Limits = {
+      units: kind.units,
+      limits: { other: [USER, windowCell({ label: 'other', lengthMs: 700 * DAY_MS }, unit)] },
+    }
+    const other = new Probe(peer, without, 1_000)
+    await fill(10)
+    const taken = await other.admit(kind.amount(2))
+    await other.reset()
+    await until(endsAt - 1)
+    await other.admit(kind.amount(3))
+    await other.cancel(taken, kind.amount(2))
+    await other.refuse(kind.amount(1_001))
+    await is(startedAt, 10)
+    await other.isUsed(3)
+  },
+  async 'is not charged by what costs nothing of its unit'({ fill, is, take, terms, kind, startedAt }) {
+    const nothing = kind.amount(0)
+    await take(nothing, terms())
+    await is(-1, 0)
+    await fill(10)
+    assert.equal((await take(nothing, terms({ limits: 5 }))).outcome, 'admitted')
+    await is(startedAt, 10)
+  },
+  'has a row that is kept as long as it counts': needs('expiry', async ({ fill, keptForMs, begin, endsAt }) => {
+    await fill(10)
+    assert.ok((await keptForMs({ layer: 'user', key: 'u' })) >= endsAt - begin)
+  }),
+}
+
+/** What every kind of window does. */
+const OF_WINDOWS: KindPlays = {
+  async 'opens with the first admission, and all of it is back at its exact millisecond'(scene) {
+    const { fill, one, is, until, startedAt, endsAt, terms, kind, admit, refuse } = scene
+    await is(-1, 0)
+    await fill(10)
+    await until(endsAt - 1)
+    shows(await refuse(kind.amount(10), terms()), [startedAt, 10])
+    await until(endsAt)
+    shows(await admit(kind.amount(10), terms()), [endsAt, 10], 'what was not used is not carried over')
+    assert.equal((await one()).outcome, 'refused')
+  },
+  async 'opens later after each reset in one millisecond'({ fill, isFull, is, reset, startedAt }) {
+    await reset()
+    await fill(10)
+    for (let again = 1; again <= 3; again++) {
+      await reset()
+      await reset()
       await is(-1, 0)
-      assert.deepEqual([...(await admit(9)).states], [startedAt, 9])
-      assert.deepEqual([...(await refuse(2)).states], [startedAt, 9])
-      await admit(1)
-      for (let again = 0; again < 3; again++) await refuse(1)
-      await is(startedAt, 10)
-    },
-  ],
-  'opens with the first admission, and all of it is back at its exact millisecond': [
-    [],
-    async ({ admit, refuse, is, until, startedAt, endsAt }) => {
-      await is(-1, 0)
-      await admit(10)
-      await until(endsAt - 1)
-      assert.deepEqual([...(await refuse(10)).states], [startedAt, 10])
+      await fill(10)
+      await is(startedAt + again, 10)
+      await isFull()
+    }
+  },
+  async 'takes refunds into the opening that they came from'(scene) {
+    const { admit, refuse, cancel, is, until, startedAt, endsAt, advance, kind, terms } = scene
+    const { amount } = kind
+    const early = await admit(amount(6), terms())
+    await advance(SECOND_MS)
+    await cancel(await admit(amount(3), terms()), amount(3))
+    await is(startedAt, 6)
+    await until(endsAt)
+    await admit(amount(5), terms())
+    await cancel(early, amount(6))
+    await is(endsAt, 5)
+    await refuse(amount(6), terms())
+  },
+  async 'takes no refund after a reset, even in one millisecond'({ admit, cancel, is, reset, startedAt, kind, terms }) {
+    const early = await admit(kind.amount(6), terms())
+    await reset()
+    await cancel(early, kind.amount(6))
+    await is(-1, 0, 'a refund opens nothing')
+    const later = await admit(kind.amount(7), terms())
+    await cancel(early, kind.amount(6))
+    await is(startedAt + 1, 7)
+    await cancel(later, kind.amount(7))
+    await is(startedAt + 1, 0)
+  },
+  async 'never falls below 0, and is open when all was refunded'({
+    admit,
+    isFull,
+    fill,
+    cancel,
+    is,
+    startedAt,
+    ...scene
+  }) {
+    const { kind, terms } = scene
+    const reply = await admit(kind.amount(3), terms())
+    for (let again = 0; again < 2; again++) await cancel(reply, kind.amount(3))
+    await is(startedAt, 0)
+    await fill(10)
+    await isFull()
+  },
+  'is charged once under an id, and refunded once': needs('ids', async (scene) => {
+    const { admit, cancel, kind, terms, is, startedAt, peer } = scene
+    const first = await admit(kind.amount(4), terms({ id: 'a' }))
+    await admit(kind.amount(5), terms())
+    const again = await admit(kind.amount(4), terms({ id: 'a', store: peer }))
+    assert.deepEqual(again.shown, first.shown, 'the first answer')
+    await is(startedAt, 9)
+    for (let times = 0; times < 2; times++) await cancel(first, kind.amount(4), { id: 'a' })
+    await is(startedAt, 5)
+  }),
+  'stays as it is when the clock steps back, and moves to the present if it is more than 5 s ahead': needs(
+    'clock-steps',
+    async ({ admit, refuse, fill, is, until, advance, stepClock, clock, endsAt, kind, terms }) => {
       await until(endsAt)
-      assert.deepEqual([...(await admit(10)).states], [endsAt, 10], 'what was not used is not carried over')
-      await refuse(1)
-    },
-  ],
-  'is the limit of each request, whether raised, lowered or none': [
-    [],
-    async ({ admit, refuse, is, startedAt }) => {
-      await admit(10)
-      await admit(10, { limits: [20] })
-      await refuse(1, { limits: [5] })
-      await admit(80, { limits: [Number.POSITIVE_INFINITY] })
-      await is(startedAt, 100)
-      await refuse(1, { limits: [0] })
-    },
-  ],
-  'opens later after each reset in one millisecond': [
-    [],
-    async ({ admit, refuse, is, probe, startedAt }) => {
-      await probe.reset()
-      await admit(10)
-      for (let again = 1; again <= 3; again++) {
-        await probe.reset()
-        await probe.reset()
-        await is(-1, 0)
-        assert.deepEqual([...(await admit(10)).states], [startedAt + again, 10])
-        await refuse(1)
-      }
-    },
-  ],
-  'takes refunds into the opening that they came from': [
-    [],
-    async ({ admit, refuse, cancel, is, until, startedAt, endsAt, advance }) => {
-      const early = await admit(6)
-      await advance(SECOND_MS)
-      const late = await admit(3)
-      await cancel(late, 3)
-      await is(startedAt, 6)
-      await until(endsAt)
-      await admit(5)
-      await cancel(early, 6)
-      await is(endsAt, 5)
-      await refuse(6)
-    },
-  ],
-  'takes no refund after a reset, even in one millisecond': [
-    [],
-    async ({ admit, cancel, is, probe, startedAt }) => {
-      const early = await admit(6)
-      await probe.reset()
-      await cancel(early, 6)
-      await is(-1, 0, 'a refund opens nothing')
-      const later = await admit(7)
-      await cancel(early, 6)
-      await is(startedAt + 1, 7)
-      await cancel(later, 7)
-      await is(startedAt + 1, 0)
-    },
-  ],
-  'never falls below 0, and is open when all was refunded': [
-    [],
-    async ({ admit, refuse, cancel, is, startedAt }) => {
-      const reply = await admit(3)
-      await cancel(reply, 3)
-      await cancel(reply, 3)
-      await is(startedAt, 0)
-      await admit(10)
-      await refuse(1)
-    },
-  ],
-  'is charged once under an id, and refunded once': [
-    ['ids'],
-    async ({ admit, cancel, probe, kind, terms, is, startedAt, peer }) => {
-      const first = await admit(4, { id: idOf('a') })
-      await admit(5)
-      const again = await admit(4, { id: idOf('a'), store: peer })
-      assert.deepEqual([...again.states], [...first.states], 'the first answer')
-      await is(startedAt, 9)
-      for (let times = 0; times < 2; times++) await probe.cancel(first, kind.amount(4), { ...terms(), id: idOf('a') })
-      await is(startedAt, 5)
-      await cancel(first, 0)
-    },
-  ],
-  'has as much for concurrent requests of two processes as there is': [
-    [],
-    async ({ probe, kind, terms, store, peer, is, startedAt }) => {
-      const replies = await Promise.all(
-        Array.from({ length: 15 }, (_, n) => probe.take(kind.amount(1), terms({ store: n % 2 ? store : peer }))),
-      )
-      assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, ROOM)
-      await is(startedAt, ROOM)
-    },
-  ],
-  'is charged with a window of another label in every layer, or in none': [
-    [],
-    async (scene) => {
-      const { kind } = scene
-      const other = windowCell({ label: '2h', lengthMs: 2 * HOUR_MS }, kind.cell.unit)
-      const cells = cellsIn(kind.table.units, [kind.cell, other])
-      const { probe, admit, refuse, terms } = sceneOf(scene, kind, { ...kind.table, cells, layers: [PERSONAL, SITE] })
-      await admit(4)
-      const before = await probe.states(terms())
-      assert.deepEqual(
-        before.filter((_, at) => at % 2 === 1),
-        [4, 4, 4, 4],
-      )
-      for (const full of [0, 1, 2, 3]) {
-        const { states } = await refuse(4, { limits: [ROOM, ROOM, ROOM, ROOM].with(full, 7) })
-        assert.deepEqual([...states], before)
-      }
-      assert.deepEqual(await probe.states(terms()), before)
-      await admit(6)
-    },
-  ],
-  'goes on beside the writes of a policy without it, and is kept until it ends': [
-    [],
-    async ({ admit, refuse, until, is, peer, startedAt, endsAt, kind }) => {
-      const without: Table = { ...kind.table, cells: cellsIn(kind.table.units, [otherThan(kind)]) }
-      const other = new Probe(peer, without, 1_000)
-      await admit(10)
-      const taken = await other.admitted(kind.amount(2))
-      await other.reset()
-      await until(endsAt - 1)
-      await other.admitted(kind.amount(3))
-      await other.cancel(taken, kind.amount(2))
-      await other.refused(kind.amount(1_001))
-      await is(startedAt, 10)
-      await refuse(10)
-      assert.equal((await other.used()).join(), '3')
-    },
-  ],
-  'is not charged by what costs nothing of its unit': [
-    [],
-    async ({ admit, is, probe, terms, kind, startedAt }) => {
-      const nothing = kind.amount(0)
-      await probe.take(nothing, terms())
-      await is(-1, 0)
-      await admit(10)
-      await probe.admitted(nothing, terms({ limits: [5] }))
-      await is(startedAt, 10)
-    },
-  ],
-  'stays as it is when the clock steps back, and moves to the present if it is more than 5 s ahead': [
-    ['clock-steps'],
-    async ({ admit, refuse, is, until, advance, stepClock, clock, endsAt }) => {
-      await until(endsAt)
-      const opened = (await admit(4)).states[0] ?? 0
+      const [opened = 0] = (await admit(kind.amount(4), terms())).states
       await stepClock(-5_000)
       await is(opened, 4)
-      assert.deepEqual([...(await admit(3)).states], [opened, 7])
-      await refuse(10)
+      shows(await admit(kind.amount(3), terms()), [opened, 7])
+      await refuse(kind.amount(10), terms())
       await is(opened, 7)
       await stepClock(-1)
       const present = clock.now() + 1
-      assert.deepEqual([...(await refuse(10)).states], [present, 7], '1 ms after the instant')
+      shows(await refuse(kind.amount(10), terms()), [present, 7], '1 ms after the instant')
       await advance(1)
       await is(present, 7, 'the refusal has moved it')
-      assert.deepEqual([...(await admit(3)).states], [present, 10])
+      await fill(3)
+      await is(present, 10)
     },
-  ],
-  'gets back what a hold had at its end, and what a commit leaves of it': [
-    ['holds'],
-    async ({ probe, kind, terms, is, advance, startedAt }) => {
-      const some = (amount: number) => kind.amount(amount)
-      await probe.held('a', some(6), terms({ ttlMs: SECOND_MS }))
-      await probe.held('b', some(3), terms({ ttlMs: 10 * HOUR_MS }))
-      await is(startedAt, 9)
-      await advance(SECOND_MS)
-      assert.equal((await probe.sweep()).length, 1)
-      await is(startedAt, 3)
-      assert.equal((await probe.grow('b', some(8), terms())).outcome, 'refused')
-      assert.equal((await probe.grow('b', some(5), terms())).outcome, 'held')
-      await is(startedAt, 8)
-      const [, charged] = await probe.committed('b', terms({ actual: some(2) }))
-      assert.deepEqual([charged, await probe.used(terms())], [some(2), [2]])
-    },
-  ],
-  'takes nothing of a hold that was charged before a reset': [
-    ['holds'],
-    async ({ probe, kind, terms, admit, is, advance, startedAt }) => {
-      await probe.held('a', kind.amount(4), terms({ ttlMs: SECOND_MS }))
-      await probe.held('b', kind.amount(2), terms())
-      await probe.reset()
-      await admit(6)
-      await advance(SECOND_MS)
-      assert.equal((await probe.sweep()).length, 1)
-      await is(startedAt + 1, 6)
-      assert.equal(await probe.released('b', terms()), 'settled')
-      await is(startedAt + 1, 6)
-    },
-  ],
-  'is charged for what a commit has above its hold, over the limit or as far as it fits': [
-    ['holds', 'fit'],
-    async ({ probe, kind, terms, is, startedAt }) => {
-      const some = (amount: number) => kind.amount(amount)
-      const over = (overrun: 'charge' | 'fit') => terms({ overrun, actual: some(9), maxOverrun: some(6) })
-      await probe.held('a', some(2), terms())
-      await probe.admitted(some(4), terms())
-      assert.deepEqual(await probe.committed('a', over('fit')), ['settled', some(6), some(3), some(2)])
-      await is(startedAt, 10)
-      await probe.held('b', some(2), terms({ limits: [20] }))
-      assert.equal((await probe.committed('b', { ...over('charge'), overrun: 'refuse' }))[0], 'above')
-      assert.deepEqual(await probe.committed('b', over('charge')), ['settled', some(8), some(1), some(2)])
-      await is(startedAt, 18)
-    },
-  ],
-}
-
-/** A window that no kind is. */
-function otherThan({ cell }: Kind) {
-  return windowCell({ label: 'other', lengthMs: 700 * 24 * HOUR_MS }, cell.unit)
-}
-
-/** Every scene with every kind of window. */
-export const KIND_CASES: readonly ContextCase[] = KINDS.flatMap((kind) =>
-  Object.entries(SCENES).map(([what, [needs, play]]) =>
-    abilityCase(`${kind.name} ${what}`, [...kind.needs, ...needs], (context) => play(sceneOf(context, kind))),
   ),
-)
+  'gets back what a hold had at its end, and what a commit leaves of it': needs('holds', async (scene) => {
+    const { held, grow, sweep, committed, isUsed, kind, terms, is, advance, startedAt } = scene
+    const { amount } = kind
+    await held('a', amount(6), terms({ ttlMs: SECOND_MS }))
+    await held('b', amount(3), terms({ ttlMs: 10 * HOUR_MS }))
+    await is(startedAt, 9)
+    await advance(SECOND_MS)
+    assert.equal((await sweep()).length, 1)
+    await is(startedAt, 3)
+    assert.equal((await grow('b', amount(8), terms())).outcome, 'refused')
+    assert.equal((await grow('b', amount(5), terms())).outcome, 'held')
+    await is(startedAt, 8)
+    const [, charged] = await committed('b', terms({ actual: amount(2) }))
+    assert.deepEqual(charged, amount(2))
+    await isUsed(2, terms())
+  }),
+  'takes nothing of a hold that was charged before a reset': needs('holds', async (scene) => {
+    const { held, reset, sweep, released, kind, terms, fill, is, advance, startedAt } = scene
+    await held('a', kind.amount(4), terms({ ttlMs: SECOND_MS }))
+    await held('b', kind.amount(2), terms())
+    await reset()
+    await fill(6)
+    await advance(SECOND_MS)
+    assert.equal((await sweep()).length, 1)
+    await is(startedAt + 1, 6)
+    assert.equal(await released('b', terms()), 'settled')
+    await is(startedAt + 1, 6)
+  }),
+  'is charged for what a commit has above its hold, over the limit or as far as it fits': needs(
+    ['holds', 'fit'],
+    async ({ held, fill, committed, kind: { amount }, terms, is, startedAt }) => {
+      const over = (overrun: 'charge' | 'fit' | 'refuse') =>
+        terms({ overrun, actual: amount(9), maxOverrun: amount(6) })
+      await held('a', amount(2), terms())
+      await fill(4)
+      assert.deepEqual(await committed('a', over('fit')), ['settled', amount(6), amount(3), amount(2)])
+      await is(startedAt, 10)
+      await held('b', amount(2), terms({ limits: 20 }))
+      assert.equal((await committed('b', over('refuse')))[0], 'above')
+      assert.deepEqual(await committed('b', over('charge')), ['settled', amount(8), amount(1), amount(2)])
+      await is(startedAt, 18)
+      await held('c', amount(0), terms())
+      assert.deepEqual((await committed('c', over('fit')))[1], amount(0), 'already above')
+    },
+  ),
+}
+
+function casesOf(kind: Kind, plays: KindPlays): readonly ConformanceCase[] {
+  const named = Object.entries(plays).map(([what, each]) => {
+    const { needs: more, play } = typeof each === 'function' ? needs([], each) : each
+    return [`${kind.name} ${what}`, needing(more, (scene) => play(sceneOf(scene, kind)))] as const
+  })
+  return casesOn({ needs: kind.needs }, Object.fromEntries(named))
+}
+
+/** Every scene with every kind of limit. */
+export const KIND_CASES: readonly ConformanceCase[] = [
+  ...[...WINDOWS, SLOTS_KIND].flatMap((kind) => casesOf(kind, OF_ALL)),
+  ...WINDOWS.flatMap((kind) => casesOf(kind, OF_WINDOWS)),
+]

@@ -1,239 +1,91 @@
 import assert from 'node:assert/strict'
 import { QuotaError, type QuotaErrorCode } from '@scoregw/quota'
-import { type CellDefinition, cellsIn, type RollingWindow, windowCell } from '@scoregw/quota/internal'
+import { keyName } from '@scoregw/quota/internal'
 import type {
-  CellSchema,
+  AsyncHolds,
   Counters,
-  HoldOptions,
+  EndedHold,
+  HoldReply,
+  ListHoldsReply,
+  Overrun,
   QuotaStore,
-  Quotas,
   ReadReply,
   ReservationId,
+  SettleHoldOutcome,
+  SettleHoldReply,
   StoreSchema,
   SubjectKeys,
+  SyncHolds,
   TakeOutcome,
   TakeReply,
 } from '@scoregw/quota/store'
-import { schemaOf, type Table, type TableLayer, TableRows } from './table.ts'
+import { type Limits, MINUTE_MS, placed } from './limits.ts'
 
-export const SECOND_MS = 1_000
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 86_400_000
+/** More holds than any case has. */
+const MOST_ENDED = 1_000
+/** The default lifetime of holds. Shorter than any window. */
+export const HOLD_MS: number = MINUTE_MS
 
-export const PERSONAL: TableLayer = { name: 'personal', shared: false }
-export const SITE: TableLayer = { name: 'site', shared: true }
-
-/** The units of schemas that only count tokens. */
-export const TOKENS_ALONE: readonly string[] = ['tokens']
-
-/** Cells of tokens and slots, in row order. */
-export function tokenCells(...limits: readonly CellDefinition[]): readonly CellSchema[] {
-  return cellsIn(TOKENS_ALONE, limits)
-}
-
-/** The cells of rolling windows, in row order. */
-export function rollingCells(...windows: readonly RollingWindow[]): readonly CellSchema[] {
-  return tokenCells(...windows.map((window) => windowCell(window)))
-}
-
-/** A cost: one number for the first unit, or one number per unit of the schema. */
-export type Amount = number | readonly number[]
-
-/** The smallest table: one window of one hour, one category, one layer. */
-export const ONE_WINDOW: Table = {
-  units: TOKENS_ALONE,
-  cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }),
-  categories: ['read'],
-  layers: [PERSONAL],
-}
-
-/** The table of the score gateway's policy: three windows, two categories, two layers. */
-export const SIX_WINDOWS: Table = {
-  units: TOKENS_ALONE,
-  cells: rollingCells(
-    { label: '1h', lengthMs: HOUR_MS },
-    { label: '5h', lengthMs: 5 * HOUR_MS },
-    { label: '1d', lengthMs: DAY_MS },
-  ),
-  categories: ['read', 'write'],
-  layers: [PERSONAL, SITE],
-}
-
+/** Amounts by unit. A number is of the first unit. */
+export type Amount = number | Readonly<Record<string, number>>
 /** A period and the one after it, in epoch milliseconds. */
 export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
+export type State = readonly [startedAt: number, used: number]
 
-/** How a request differs from the probe's default. */
-export interface ProbeOptions {
+/** Something of each limit by its name, or the same of all. */
+type OfEach<T> = T | Readonly<Record<string, T>>
+
+/** How a request differs from one of the subject `u`, in all limits. */
+export interface Terms {
   readonly subject?: SubjectKeys
-  readonly category?: number
-  readonly layers?: readonly number[]
-  readonly limits?: readonly number[]
-  /** See the quotas of a request. */
-  readonly rates?: readonly number[]
-  readonly id?: ReservationId
-  readonly settingsRevision?: string
-  /** The period of all calendar windows. */
+  /** Names of layers. Default: those in which the subject has a key */
+  readonly layers?: readonly string[]
+  /** The name of a set. */
+  readonly set?: string | undefined
+  readonly limits?: OfEach<number>
+  /** How many tokens come back to buckets per length. */
+  readonly rates?: number
+  /** The period of all calendar windows, or of single ones. */
   readonly period?: TwoPeriods
-  /** The periods of each layer separately. */
-  readonly periods?: readonly number[]
-  readonly hold?: HoldOptions
+  readonly periods?: Readonly<Record<string, TwoPeriods>>
+  readonly settingsRevision?: string | undefined
   /** Whether the request takes a slot. */
   readonly slot?: boolean
   readonly store?: QuotaStore
+  readonly id?: string
+  readonly nonce?: string
+  readonly fingerprint?: string
+  /** How long the id's record is kept. */
+  readonly idTtlMs?: number
+  readonly ttlMs?: number
+  readonly maxHolds?: number
+  readonly actual?: Amount
+  readonly overrun?: Overrun
+  readonly maxOverrun?: Amount
 }
+
+/** A reply, with the states of the limits that counted the request. */
+export type Shown<Reply> = Reply & { readonly shown: Readonly<Record<string, State>> }
+
+/** The result of a settlement, in short form. */
+export type Settled = readonly [outcome: SettleHoldOutcome, charged: Amount, uncharged: Amount, reserved: Amount]
 
 /** Makes an id as an engine does. */
 export function idOf(id: string, nonce = 'nonce-a', fingerprint = 'read:1', ttlMs = 600_000): ReservationId {
   return { id, nonce, fingerprint, ttlMs }
 }
 
-/** Calls to one store with one table and default values. Layers, limits and states are those of one category's rows. */
-export class Probe {
-  readonly table: Table
-  readonly schema: StoreSchema
-  readonly #store: QuotaStore
-  readonly #rows: TableRows
-  readonly #limits: readonly number[]
-  readonly #period: TwoPeriods | undefined
-  readonly #counters = new Map<QuotaStore, Counters>()
+function isByName<T>(given: OfEach<T>): given is Readonly<Record<string, T>> {
+  return typeof given === 'object' && !Array.isArray(given)
+}
 
-  /**
-   * @param limits of each cell of each layer; one number: the same for all
-   * @param period of all calendar windows
-   */
-  constructor(store: QuotaStore, table: Table, limits: number | readonly number[], period?: TwoPeriods) {
-    this.#store = store
-    this.table = table
-    this.schema = schemaOf(table)
-    this.#rows = new TableRows(table)
-    this.#period = period
-    const count = table.layers.length * table.cells.length
-    this.#limits = typeof limits === 'number' ? Array.from({ length: count }, () => limits) : limits
-    this.counters()
-  }
+function ofEach<T>(names: readonly string[], given: OfEach<T>): Readonly<Record<string, T>> {
+  return isByName(given) ? given : Object.fromEntries(names.map((name) => [name, given]))
+}
 
-  /** The counters of the schema, opened by their first use. */
-  counters(store: QuotaStore = this.#store): Counters {
-    const counters = this.#counters.get(store) ?? store.open(this.schema)
-    this.#counters.set(store, counters)
-    return counters
-  }
-
-  get #allLayers(): number[] {
-    return this.table.layers.map((_, index) => index)
-  }
-
-  /** The periods of a request; `undefined` without calendar windows. */
-  #periods({ layers = this.#allLayers, period = this.#period, periods }: ProbeOptions) {
-    const calendars = this.table.cells.filter(({ kind }) => kind === 'calendar')
-    if (calendars.length === 0) return undefined
-    const all = period && Array.from({ length: layers.length * calendars.length }, () => period).flat()
-    return this.#rows.periods(layers, periods ?? all)
-  }
-
-  /** The set, limits and periods of a request. */
-  terms(options: ProbeOptions): { set: number; quotas: Quotas; periods: readonly number[] | undefined } {
-    const { category = 0, layers = this.#allLayers, limits = this.#limits, rates } = options
-    const spread = (given: readonly number[], other: number): number[] =>
-      this.#rows.spread(category, layers, given, other)
-    const quotas = {
-      layers: this.#rows.layers(category, layers),
-      limits: spread(limits, Number.POSITIVE_INFINITY),
-      rates: rates && spread(rates, 0),
-    }
-    return { set: this.#rows.set(category), quotas, periods: this.#periods(options) }
-  }
-
-  /** Returns a reply with the pairs of the request's rows. */
-  compact<R extends { readonly states: readonly number[] }>(
-    reply: R,
-    { category = 0, layers = this.#allLayers }: ProbeOptions,
-  ): R {
-    return { ...reply, states: this.#rows.pairs(category, layers, reply.states) }
-  }
-
-  /** An amount for each unit of the schema. */
-  amounts(amount: Amount): readonly number[] {
-    return typeof amount === 'number' ? this.schema.units.map((_, unit) => (unit === 0 ? amount : 0)) : amount
-  }
-
-  /** Amounts in short form: a number if there is only one unit. */
-  amount(amounts: readonly number[]): Amount {
-    return amounts.length === 1 ? (amounts[0] ?? 0) : [...amounts]
-  }
-
-  async take(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
-    const { subject = 'u', settingsRevision, id, hold, slot = false } = options
-    const costs = [...this.amounts(cost), Number(slot)]
-    const asked = { subject, ...this.terms(options), costs, settingsRevision, id, hold }
-    return this.compact(await this.counters(options.store).take(asked), options)
-  }
-
-  async admitted(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
-    return this.#took('admitted', cost, options)
-  }
-
-  async refused(cost: Amount, options: ProbeOptions = {}): Promise<TakeReply> {
-    return this.#took('refused', cost, options)
-  }
-
-  /** The windows of a subject and category: `[startedAt, used]` for each. */
-  async states(options: ProbeOptions = {}): Promise<number[]> {
-    return [...(await this.read(options)).states]
-  }
-
-  async read(options: ProbeOptions = {}): Promise<ReadReply> {
-    const { subject = 'u', category = 0, layers = this.#allLayers, store } = options
-    const set = this.#rows.set(category)
-    const asked = { subject, set, layers: this.#rows.layers(category, layers), periods: this.#periods(options) }
-    return this.compact(await this.counters(store).read(asked), options)
-  }
-
-  /** The used tokens of each window. */
-  async used(options: ProbeOptions = {}): Promise<number[]> {
-    return (await this.states(options)).filter((_, index) => index % 2 === 1)
-  }
-
-  /** The start of each window; -1: not open. */
-  async starts(options: ProbeOptions = {}): Promise<number[]> {
-    return (await this.states(options)).filter((_, index) => index % 2 === 0)
-  }
-
-  async cancel(reply: TakeReply | undefined, cost: Amount, options: ProbeOptions = {}): Promise<void> {
-    await this.#settle(reply, cost, 'cancelled', options)
-  }
-
-  /** @param refunds the tokens that the work didn't need */
-  async commit(reply: TakeReply | undefined, refunds: Amount, options: ProbeOptions = {}): Promise<void> {
-    await this.#settle(reply, refunds, 'committed', options)
-  }
-
-  async reset({ subject = 'u', category, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<void> {
-    const categories = category === undefined ? this.table.categories.map((_, index) => index) : [category]
-    const limits = categories.flatMap((each) => this.#rows.positions(each, layers)).sort((a, b) => a - b)
-    await this.counters(store).reset({ subject, limits })
-  }
-
-  async #took(outcome: TakeOutcome, cost: Amount, options: ProbeOptions): Promise<TakeReply> {
-    const reply = await this.take(cost, options)
-    assert.equal(reply.outcome, outcome, `a cost of ${String(cost)}, windows ${JSON.stringify(reply.states)}`)
-    return reply
-  }
-
-  async #settle(
-    reply: TakeReply | undefined,
-    amount: Amount,
-    as: 'committed' | 'cancelled',
-    { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
-  ): Promise<void> {
-    const refunds = this.amounts(amount)
-    const states = this.#rows.states(category, layers, reply?.states ?? [])
-    const set = this.#rows.set(category)
-    await this.counters(store).settle({
-      ...{ subject, set, layers: this.#rows.layers(category, layers), states },
-      ...{ refunds, as, id },
-    })
-  }
+/** Asserts the states of a reply. */
+export function shows({ shown }: Shown<object>, due: OfEach<State>, why?: string): void {
+  assert.deepEqual(shown, ofEach(Object.keys(shown), due), why)
 }
 
 /** Asserts that a call throws a `QuotaError` or rejects with one. Without `code`, any code passes. */
@@ -247,4 +99,222 @@ export async function throwsCode(call: () => unknown, code?: QuotaErrorCode): Pr
   assert.ok(thrown instanceof QuotaError, `expected a QuotaError ${code ?? ''}, got ${String(thrown)}`)
   if (code !== undefined) assert.equal(thrown.code, code)
   return thrown
+}
+
+/** Calls on one store with limits by their names. Its members are functions, so that a case can take some of them. */
+export class Probe {
+  readonly schema: StoreSchema
+  readonly #names: readonly string[]
+  readonly #limits: Limits
+  readonly #store: QuotaStore
+  readonly #room: OfEach<number>
+  readonly #counters = new Map<QuotaStore, Counters>()
+
+  /** @param room of each limit, unless a request says another */
+  constructor(store: QuotaStore, limits: Limits, room: OfEach<number> = 10) {
+    this.#store = store
+    this.#limits = limits
+    this.#room = room
+    const { schema, names } = placed(limits)
+    this.schema = schema
+    this.#names = names
+  }
+
+  /** The counters of the schema, opened by their first use. */
+  readonly counters = (store: QuotaStore = this.#store): Counters => {
+    const counters = this.#counters.get(store) ?? store.open(this.schema)
+    this.#counters.set(store, counters)
+    return counters
+  }
+
+  readonly take = async (cost: Amount, terms: Terms = {}): Promise<Shown<TakeReply>> =>
+    this.#take(cost, terms, undefined)
+
+  readonly admit = async (cost: Amount, terms: Terms = {}): Promise<Shown<TakeReply>> =>
+    gets('admitted', cost, await this.take(cost, terms))
+
+  readonly refuse = async (cost: Amount, terms: Terms = {}): Promise<Shown<TakeReply>> =>
+    gets('refused', cost, await this.take(cost, terms))
+
+  readonly read = async (terms: Terms = {}): Promise<Shown<ReadReply>> => {
+    const { subject = 'u' } = terms
+    const { set, layers, periods } = this.#asked(terms)
+    return this.#shown(await this.counters(terms.store).read({ subject, set, layers, periods }), terms)
+  }
+
+  /** Asserts when limits started and what is used of them: `-1`, `0` while nothing is charged. */
+  readonly isAt = async (due: OfEach<State>, terms: Terms = {}, why?: string): Promise<void> =>
+    shows(await this.read(terms), due, why)
+
+  /** What is used of each limit. */
+  readonly used = async (terms: Terms = {}): Promise<Record<string, number>> => {
+    const { shown } = await this.read(terms)
+    return Object.fromEntries(Object.entries(shown).map(([name, [, used]]) => [name, used]))
+  }
+
+  /** Asserts what is used of each limit. */
+  readonly isUsed = async (due: OfEach<number>, terms: Terms = {}, why?: string): Promise<void> => {
+    const used = await this.used(terms)
+    assert.deepEqual(used, ofEach(Object.keys(used), due), why)
+  }
+
+  /** @param reply `undefined`: nothing was charged, as far as the caller knows */
+  readonly cancel = async (reply: TakeReply | undefined, refund: Amount, terms: Terms = {}): Promise<void> =>
+    this.#settle(reply, refund, 'cancelled', terms)
+
+  /** @param refund what the work didn't need */
+  readonly commit = async (reply: TakeReply | undefined, refund: Amount, terms: Terms = {}): Promise<void> =>
+    this.#settle(reply, refund, 'committed', terms)
+
+  /** Closes the limits of some layers, or these alone. */
+  readonly reset = async (terms: Terms = {}, names?: readonly string[]): Promise<void> => {
+    const { subject = 'u', store } = terms
+    const limits = names === undefined ? this.#counted(terms) : names.map((name) => this.#names.indexOf(name))
+    await this.counters(store).reset({ subject, limits })
+  }
+
+  /** Requests a hold with an id, and returns any reply. */
+  readonly hold = async (id: string, cost: Amount, terms: Terms = {}): Promise<Shown<TakeReply>> => {
+    const { ttlMs = HOLD_MS, maxHolds = 100 } = terms
+    return this.#take(cost, { ...terms, id }, { ttlMs, maxHolds })
+  }
+
+  readonly held = async (id: string, cost: Amount, terms: Terms = {}): Promise<Shown<TakeReply>> =>
+    gets('admitted', cost, await this.hold(id, cost, terms))
+
+  readonly extend = async (id: string, ttlMs: number, terms: Terms = {}): Promise<HoldReply> =>
+    this.#holds(terms).extend({ ...ref(id, terms), ttlMs })
+
+  readonly grow = async (id: string, cost: Amount, terms: Terms = {}): Promise<Shown<HoldReply>> => {
+    const asked = { ...ref(id, terms), ...this.#asked(terms), settingsRevision: terms.settingsRevision }
+    return this.#shown(await this.#holds(terms).grow({ ...asked, costs: [...this.#amounts(cost), 0] }), terms)
+  }
+
+  readonly settle = async (
+    id: string,
+    as: 'committed' | 'cancelled',
+    terms: Terms = {},
+  ): Promise<Shown<SettleHoldReply>> => {
+    const { actual, overrun = 'refuse', maxOverrun = 0 } = terms
+    const asked = { ...ref(id, terms), ...this.#asked(terms), as, overrun, maxOverrun: this.#amounts(maxOverrun) }
+    const given = actual === undefined ? undefined : this.#amounts(actual)
+    return this.#shown(await this.#holds(terms).settle({ ...asked, actual: given }), terms)
+  }
+
+  /** Commits, and returns the result in short form. */
+  readonly committed = async (id: string, terms: Terms = {}): Promise<Settled> => {
+    const { outcome, charged, uncharged, reserved } = await this.settle(id, 'committed', terms)
+    return [outcome, this.amount(charged), this.amount(uncharged), this.amount(reserved)]
+  }
+
+  readonly released = async (id: string, terms: Terms = {}): Promise<SettleHoldOutcome> =>
+    (await this.settle(id, 'cancelled', terms)).outcome
+
+  /** The open holds of a subject. */
+  readonly list = async (terms: Terms = {}): Promise<ListHoldsReply['holds']> =>
+    (await this.#holds(terms).list({ subject: terms.subject ?? 'u' })).holds
+
+  /** Sweeps until nothing is left, and returns the ended holds. */
+  readonly sweep = async (store?: QuotaStore): Promise<readonly EndedHold[]> => {
+    const all: EndedHold[] = []
+    for (let ended: readonly EndedHold[]; ; all.push(...ended)) {
+      ended = (await this.#holds(store ? { store } : {}).sweep()).ended
+      if (ended.length === 0) return all
+      assert.ok(all.length < MOST_ENDED, 'a sweep ends no hold twice')
+    }
+  }
+
+  /** The number of open holds of all subjects. */
+  readonly open = async (): Promise<number> => (await this.#holds({}).sweep()).open
+
+  /** Amounts in short form: a number if there is only one unit. */
+  readonly amount = (amounts: readonly number[]): Amount => {
+    const [only = 0, ...others] = amounts
+    const { units } = this.schema
+    return others.length === 0 ? only : Object.fromEntries(units.map((unit, at) => [unit, amounts[at] ?? 0]))
+  }
+
+  #amounts(amount: Amount): number[] {
+    const given = typeof amount === 'number' ? { [this.schema.units[0] ?? '']: amount } : amount
+    return this.schema.units.map((unit) => given[unit] ?? 0)
+  }
+
+  #holds({ store }: Terms): SyncHolds | AsyncHolds {
+    const { holds } = this.counters(store)
+    assert.ok(holds !== undefined, 'a store that can hold has counters with `holds`')
+    return holds
+  }
+
+  async #take(cost: Amount, terms: Terms, hold: { ttlMs: number; maxHolds: number } | undefined) {
+    const { subject = 'u', settingsRevision, id, slot = false } = terms
+    const costs = [...this.#amounts(cost), Number(slot)]
+    const { layers: _, ...asked } = this.#asked(terms)
+    const named = id === undefined ? undefined : ref(id, terms).id
+    const reply = await this.counters(terms.store).take({ subject, ...asked, costs, settingsRevision, id: named, hold })
+    return this.#shown(reply, terms)
+  }
+
+  async #settle(reply: TakeReply | undefined, refund: Amount, as: 'committed' | 'cancelled', terms: Terms) {
+    const { subject = 'u', id, store } = terms
+    const { set, layers } = this.#asked(terms)
+    const of = { subject, set, layers, states: reply?.states ?? [], refunds: this.#amounts(refund), as }
+    await this.counters(store).settle({ ...of, id: id === undefined ? undefined : ref(id, terms).id })
+  }
+
+  /** The set, layers, limits and periods of a request. */
+  #asked(terms: Terms) {
+    const { set, limits = {}, rates, period, periods = {} } = terms
+    const layers = this.#layers(terms)
+    const [asked, room] = [ofEach(this.#names, limits), ofEach(this.#names, this.#room)]
+    const cells = this.schema.layers.flatMap((layer) => layer.cells)
+    const calendars = this.#names.filter((_, at) => cells[at]?.kind === 'calendar')
+    const quotas = {
+      layers,
+      limits: this.#names.map((name) => asked[name] ?? room[name] ?? 0),
+      rates: rates === undefined ? undefined : cells.map(({ kind }) => (kind === 'bucket' ? rates : 0)),
+    }
+    return {
+      set: set === undefined ? 0 : 1 + Object.keys(this.#limits.sets ?? {}).indexOf(set),
+      layers,
+      quotas,
+      periods: calendars.length === 0 ? undefined : calendars.flatMap((name) => periods[name] ?? period ?? []),
+    }
+  }
+
+  /** The layers of a request: those that it names, or in which its subject has a key. */
+  #layers({ subject = 'u', layers }: Terms): number[] {
+    return this.schema.layers.flatMap((layer, index) => {
+      const hasKey = layer.shared || typeof subject === 'string' || typeof subject[keyName(layer)] === 'string'
+      return (layers?.includes(layer.name) ?? hasKey) ? [index] : []
+    })
+  }
+
+  /** The positions of the limits that count a request. */
+  #counted(terms: Terms): number[] {
+    const layers = this.#layers(terms)
+    const layerOf = this.schema.layers.flatMap(({ cells }, index) => cells.map(() => index))
+    const counts = terms.set === undefined ? this.#names : (this.#limits.sets?.[terms.set] ?? [])
+    return [...layerOf.keys()].filter(
+      (at) => layers.includes(layerOf[at] ?? -1) && counts.includes(this.#names[at] ?? ''),
+    )
+  }
+
+  #shown<Reply extends { readonly states: readonly number[] }>(reply: Reply, terms: Terms): Shown<Reply> {
+    const { states } = reply
+    const counted = states.length === 0 ? [] : this.#counted(terms)
+    const shown = counted.map((at): [string, State] => [
+      this.#names[at] ?? '',
+      [states[2 * at] ?? -1, states[2 * at + 1] ?? 0],
+    ])
+    return { ...reply, shown: Object.fromEntries(shown) }
+  }
+}
+
+function gets(outcome: TakeOutcome, cost: Amount, reply: Shown<TakeReply>): Shown<TakeReply> {
+  assert.equal(reply.outcome, outcome, `a cost of ${JSON.stringify(cost)}, windows ${JSON.stringify(reply.shown)}`)
+  return reply
+}
+
+function ref(id: string, { subject = 'u', nonce, fingerprint, idTtlMs }: Terms) {
+  return { subject, id: idOf(id, nonce, fingerprint, idTtlMs) }
 }

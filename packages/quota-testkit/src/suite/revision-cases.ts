@@ -1,89 +1,68 @@
 import assert from 'node:assert/strict'
 import { newRevision } from '@scoregw/quota/store'
-import type { CaseContext } from './harness.ts'
-import type { ContextCase } from './old-case.ts'
-import { idOf, Probe, SIX_WINDOWS } from './probe.ts'
-
-/** Stores without revisions must never report a request as stale. */
-async function neverStale({ store }: CaseContext): Promise<void> {
-  const probe = new Probe(store, SIX_WINDOWS, 10)
-  for (const settingsRevision of [undefined, '', newRevision()]) {
-    await probe.admitted(1, settingsRevision === undefined ? {} : { settingsRevision })
-  }
-  assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-}
-
-function revisionCase(name: string, run: (context: CaseContext) => Promise<void>): ContextCase {
-  return { name, needs: 'revisions', run, without: neverStale }
-}
+import type { ConformanceCase } from './harness.ts'
+import { SHARED } from './limits.ts'
+import { casesOn, needing, type Scene } from './scene.ts'
 
 /** Asserts that a request with a revision is stale, which revision the store reports, and that nothing was charged. */
-async function isStale(probe: Probe, settingsRevision: string, stored: string): Promise<void> {
-  const before = await probe.states()
-  const reply = await probe.take(1, { settingsRevision })
-  assert.deepEqual([reply.outcome, reply.settingsRevision], ['stale', stored])
-  assert.deepEqual([...reply.states], [])
-  assert.deepEqual(await probe.states(), before, 'a stale request charges nothing')
+async function isStale({ take, read, isAt }: Scene, settingsRevision: string, stored: string): Promise<void> {
+  const { shown } = await read()
+  const reply = await take(1, { settingsRevision })
+  assert.deepEqual([reply.outcome, reply.settingsRevision, [...reply.states]], ['stale', stored, []])
+  await isAt(shown, {}, 'a stale request charges nothing')
 }
 
 const [FIRST, SECOND] = ['aaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaa2']
 
 /** Cases about settings that change while a request is in flight. */
-export const REVISION_CASES: readonly ContextCase[] = [
-  revisionCase('without stored settings, only a request with a revision is stale', async ({ store }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    await probe.admitted(1, { settingsRevision: '' })
-    await isStale(probe, FIRST, '')
-    await probe.admitted(1)
-  }),
-  revisionCase('every revision except the stored one is stale, whatever its order', async (context) => {
-    const { store, peer, storeRevision } = context
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    for (const stored of [FIRST, SECOND, FIRST, newRevision()]) {
-      await storeRevision(stored)
-      await probe.admitted(1, { settingsRevision: stored })
-      await probe.admitted(1, { settingsRevision: stored, store: peer })
-      for (const other of ['', stored === SECOND ? FIRST : SECOND, newRevision()]) await isStale(probe, other, stored)
-    }
-  }),
-  revisionCase('lost settings count as no stored settings', async ({ store, storeRevision }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    await storeRevision(FIRST)
-    await probe.admitted(1, { settingsRevision: FIRST })
-    await storeRevision('')
-    await isStale(probe, FIRST, '')
-    await probe.admitted(1, { settingsRevision: '' })
-  }),
-  revisionCase('a request of an engine without shared settings is never stale', async ({ store, storeRevision }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    for (const stored of [FIRST, SECOND, '']) {
-      await storeRevision(stored)
-      await probe.admitted(1)
-    }
-    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-  }),
-  revisionCase('of concurrent requests, only those with another revision are stale', async (context) => {
-    const { store, storeRevision } = context
-    const probe = new Probe(store, SIX_WINDOWS, 100)
-    await storeRevision(FIRST)
-    const replies = await Promise.all(
-      [FIRST, SECOND, '', FIRST, undefined, SECOND].map((settingsRevision) =>
-        probe.take(1, settingsRevision === undefined ? {} : { settingsRevision }),
-      ),
-    )
-    const expected = ['admitted', 'stale', 'stale', 'admitted', 'admitted', 'stale']
-    assert.deepEqual(
-      replies.map(({ outcome }) => outcome),
-      expected,
-    )
-    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-  }),
-  revisionCase("a stale request doesn't use up its id", async ({ store, capabilities, storeRevision }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    await storeRevision(FIRST)
-    const options = capabilities.includes('ids') ? { id: idOf('attempt') } : {}
-    assert.equal((await probe.take(1, { ...options, settingsRevision: SECOND })).outcome, 'stale')
-    const other = capabilities.includes('ids') ? { id: idOf('attempt', 'other', 'another:2') } : {}
-    await probe.admitted(1, { ...other, settingsRevision: FIRST })
-  }),
-]
+export const REVISION_CASES: readonly ConformanceCase[] = casesOn(
+  { limits: SHARED, room: 100, needs: ['revisions'] },
+  {
+    async 'every revision except the stored one is stale, whatever its order'(scene) {
+      const { admit, peer, storeRevision } = scene
+      for (const settingsRevision of [FIRST, SECOND, FIRST, newRevision()]) {
+        await storeRevision(settingsRevision)
+        await admit(1, { settingsRevision })
+        await admit(1, { settingsRevision, store: peer })
+        for (const other of ['', settingsRevision === SECOND ? FIRST : SECOND, newRevision()])
+          await isStale(scene, other, settingsRevision)
+      }
+    },
+    async 'settings that were never stored, or lost, have the empty revision'(scene) {
+      const { admit, storeRevision } = scene
+      await admit(1, { settingsRevision: '' })
+      await isStale(scene, FIRST, '')
+      await storeRevision(FIRST)
+      await admit(1, { settingsRevision: FIRST })
+      await storeRevision('')
+      await isStale(scene, FIRST, '')
+      await admit(1, { settingsRevision: '' })
+    },
+    async 'of concurrent requests, only those with another revision are stale'({ take, isUsed, storeRevision }) {
+      await storeRevision(FIRST)
+      const replies = await Promise.all(
+        [FIRST, SECOND, '', FIRST, undefined, SECOND].map((settingsRevision) => take(1, { settingsRevision })),
+      )
+      const outcomes = replies.map(({ outcome }) => outcome)
+      // Without shared settings, an engine's requests have no revision.
+      assert.deepEqual(outcomes, ['admitted', 'stale', 'stale', 'admitted', 'admitted', 'stale'])
+      await isUsed(3)
+    },
+    "a stale request doesn't use up its id": needing('ids', async ({ take, admit, storeRevision }) => {
+      await storeRevision(FIRST)
+      assert.equal((await take(1, { id: 'attempt', settingsRevision: SECOND })).outcome, 'stale')
+      await admit(1, { id: 'attempt', nonce: 'other', fingerprint: 'another:2', settingsRevision: FIRST })
+    }),
+    'a growth under other settings is stale and charges nothing': needing('holds', async (scene) => {
+      const { held, hold, grow, committed, isUsed, storeRevision } = scene
+      await storeRevision(SECOND)
+      await held('a', 2, { settingsRevision: SECOND })
+      const reply = await grow('a', 1, { settingsRevision: FIRST })
+      assert.deepEqual([reply.outcome, reply.settingsRevision], ['stale', SECOND])
+      await isUsed(2)
+      assert.equal((await grow('a', 1, { settingsRevision: SECOND })).outcome, 'held')
+      assert.equal((await hold('b', 1, { settingsRevision: FIRST })).outcome, 'stale')
+      assert.deepEqual(await committed('a', { settingsRevision: FIRST }), ['settled', 3, 0, 3])
+    }),
+  },
+)

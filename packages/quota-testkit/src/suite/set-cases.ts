@@ -1,278 +1,180 @@
 import assert from 'node:assert/strict'
-import type {
-  AsyncHolds,
-  Counters,
-  Overrun,
-  SettleHoldReply,
-  SubjectKeys,
-  SyncHolds,
-  TakeReply,
-} from '@scoregw/quota/store'
-import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, Need } from './harness.ts'
-import type { ContextCase } from './old-case.ts'
-import { idOf } from './probe.ts'
-import { MIXED } from './table.ts'
-
-/** The sets of {@link MIXED}: everything, tokens per hour, the user's, and tokens per day with requests. */
-const [ALL, HOURS, USER, DAY] = [0, 1, 2, 3]
-const EVERYTHING = MIXED.sets[0] ?? []
-const [TOKENS, TOKENS_PER_DAY, SLOTS, TEAM, REQUESTS, SITE] = [0, 1, 2, 3, 4, 5]
-const MANY = 100
-const HOLD_MS = 60_000
-
-/** A request. Costs are tokens, requests, and 1 for a slot. */
-interface Terms {
-  readonly subject?: SubjectKeys
-  /** Indices of layers. Default: all */
-  readonly layers?: readonly number[]
-  /** Limits by position, where they aren't {@link MANY}. */
-  readonly limits?: Readonly<Record<number, number>>
-  readonly id?: string
-}
+import type { SubjectKeys } from '@scoregw/quota/store'
+import type { ConformanceCase } from './harness.ts'
+import { MIXED } from './limits.ts'
+import type { Terms } from './probe.ts'
+import { casesOn, needing, type Play, type Scene } from './scene.ts'
 
 const BOTH: SubjectKeys = { user: 'u', team: 't' }
-const OWN: SubjectKeys = { user: 'u', team: null }
+const OWN: Terms = { subject: { user: 'u', team: null } }
 
-/** Calls on the counters of {@link MIXED}. */
-class Mixed {
-  readonly counters: Counters
+/** Requests of both keys in a set. */
+const of = (set?: 'hours' | 'user' | 'daily', more: Terms = {}): Terms => ({ subject: BOTH, set, ...more })
+const slot = { slot: true } as const
 
-  constructor({ store }: CaseContext) {
-    this.counters = store.open(MIXED)
-  }
-
-  get holds(): SyncHolds | AsyncHolds {
-    assert.ok(this.counters.holds)
-    return this.counters.holds
-  }
-
-  async take(set: number, costs: readonly number[], terms: Terms = {}): Promise<TakeReply> {
-    const { subject = BOTH, id } = terms
-    return this.counters.take({ subject, set, quotas: quotasOf(terms), costs, id: id === undefined ? id : idOf(id) })
-  }
-
-  async hold(set: number, costs: readonly number[], terms: Terms = {}): Promise<TakeReply> {
-    const { subject = BOTH, id = 'h' } = terms
-    const hold = { ttlMs: HOLD_MS, maxHolds: 10 }
-    return this.counters.take({ subject, set, quotas: quotasOf(terms), costs, id: idOf(id), hold })
-  }
-
-  /** Settles a hold. @param actual tokens and requests; `undefined`: it is cancelled */
-  async settle(
-    set: number,
-    actual: readonly number[] | undefined,
-    overrun: Overrun = 'charge',
-    terms: Terms = {},
-  ): Promise<SettleHoldReply> {
-    const { subject = BOTH, id = 'h' } = terms
-    const as = actual === undefined ? 'cancelled' : 'committed'
-    const maxOverrun = [MANY, MANY]
-    return this.holds.settle({ subject, set, quotas: quotasOf(terms), id: idOf(id), as, actual, overrun, maxOverrun })
-  }
-
-  /** What is used of each limit, by position. */
-  async used(subject: SubjectKeys = BOTH, set = ALL): Promise<number[]> {
-    const layers = typeof subject !== 'string' && subject.team === null ? [0, 2] : [0, 1, 2]
-    const { states } = await this.counters.read({ subject, set, layers })
-    return usedIn(states)
-  }
+/** What is used of each limit: of those that are named, and 0 of the others. */
+async function areUsed({ isUsed }: Scene, used: Readonly<Record<string, number>>, terms = of()): Promise<void> {
+  const none = { hour: 0, day: 0, running: 0, team: 0, requests: 0, site: 0 }
+  await isUsed({ ...none, ...used }, terms)
 }
 
-function quotasOf({ layers = [0, 1, 2], limits = {} }: Terms) {
-  return { layers, limits: EVERYTHING.map((at) => limits[at] ?? MANY) }
-}
+/** 4 tokens and a request in all limits of tokens and requests. */
+const FOUR = { tokens: 4, requests: 1 }
+const FOUR_USED = { hour: 4, day: 4, team: 4, requests: 1, site: 4 }
 
-function usedIn(states: readonly number[]): number[] {
-  return states.filter((_, index) => index % 2 === 1)
+const HOLD_CASES: Readonly<Record<string, Play>> = {
+  async 'a hold has a slot only where its set counts slots'(scene) {
+    const { held, hold } = scene
+    await held('h', 3, of('hours', { ...slot, limits: { running: 0 } }))
+    await areUsed(scene, { hour: 3, team: 3, site: 3 })
+    await held('i', 2, of('user', slot))
+    await areUsed(scene, { hour: 5, day: 2, running: 1, team: 3, site: 3 })
+    assert.equal((await hold('j', 1, of(undefined, { ...slot, limits: { running: 1 } }))).outcome, 'refused')
+  },
+  async 'a hold gives back where it was charged, whichever set settles it'(scene) {
+    const { admit, held, settle } = scene
+    await admit({ tokens: 1, requests: 1 }, of())
+    for (const set of [undefined, 'hours', 'user', 'daily'] as const) {
+      await held(`commit ${set}`, { tokens: 5, requests: 1 }, of('hours'))
+      await settle(`commit ${set}`, 'committed', of(set, { actual: 0 }))
+      await held(`cancel ${set}`, { tokens: 5, requests: 1 }, of(undefined, slot))
+      await settle(`cancel ${set}`, 'cancelled', of(set))
+      await areUsed(scene, { hour: 1, day: 1, team: 1, requests: 1, site: 1 })
+    }
+  },
+  async 'an overrun is charged where the set of the commit counts it'(scene) {
+    const { held, settle } = scene
+    await held('h', { tokens: 3, requests: 1 }, of('hours'))
+    const over = { actual: { tokens: 5, requests: 1 }, overrun: 'charge', maxOverrun: { tokens: 100 } } as const
+    const { charged, reserved, added } = await settle('h', 'committed', of('user', over))
+    assert.deepEqual({ charged, reserved, added }, { charged: [5, 1], reserved: [3, 1], added: [2, 0] })
+    await areUsed(scene, { hour: 5, day: 2, team: 3, site: 3 })
+  },
+  async 'a growth is charged where its set counts it, and goes back with the hold'(scene) {
+    const { held, grow, settle } = scene
+    await held('h', 3, of('hours'))
+    assert.equal((await grow('h', { tokens: 2, requests: 1 }, of('daily'))).outcome, 'held')
+    await areUsed(scene, { hour: 3, day: 2, team: 3, requests: 1, site: 3 })
+    assert.equal((await grow('h', 2, of('user', { limits: { hour: 3 } }))).outcome, 'refused')
+    await settle('h', 'cancelled', of())
+    await areUsed(scene, {})
+  },
+  async 'a listed hold has its charges by limit where its owner’s key counts'({ held, list, schema }) {
+    const { now } = await held('h', { tokens: 3, requests: 1 }, of('hours'))
+    const [hold] = await list({ subject: BOTH })
+    const others = schema.layers.flatMap(({ cells }) => cells).slice(1)
+    assert.deepEqual(hold?.charged, [now, 3, ...others.flatMap(() => [-1, 0])])
+  },
 }
-
-function setCaseWith(...more: readonly Need[]): CaseOf<CaseContext & { readonly mixed: Mixed }> {
-  return (name, run) =>
-    abilityCase(`sets: ${name}`, ['sets', ...more], (context) => run({ ...context, mixed: new Mixed(context) }))
-}
-
-const setCase = setCaseWith()
-const holdCase = setCaseWith('holds', 'concurrency')
 
 /** Cases about layers with different limits, and requests that count in some of them. */
-export const SET_CASES: readonly ContextCase[] = [
-  setCase('each layer has limits of its own, and one decision charges all of them', async ({ mixed }) => {
-    const { outcome, now, states } = await mixed.take(ALL, [4, 1, 0])
-    assert.equal(outcome, 'admitted')
-    assert.deepEqual(states, [now, 4, now, 4, -1, 0, now, 4, now, 1, now, 4])
-    assert.deepEqual(await mixed.used(), [4, 4, 0, 4, 1, 4])
-  }),
-  setCase('every limit of the set refuses, and a refusal changes none', async ({ mixed }) => {
-    await mixed.take(ALL, [4, 1, 0])
-    for (const at of [TOKENS, TOKENS_PER_DAY, TEAM, REQUESTS, SITE]) {
-      const limit = at === REQUESTS ? 1 : 4
-      const { outcome, states } = await mixed.take(ALL, [1, 1, 0], { limits: { [at]: limit } })
-      assert.deepEqual([outcome, usedIn(states)], ['refused', [4, 4, 0, 4, 1, 4]], `position ${at}`)
-    }
-  }),
-  setCase('a limit outside of the set neither refuses nor is charged', async ({ mixed }) => {
-    const limits = { [TOKENS_PER_DAY]: 0, [REQUESTS]: 0 }
-    const { outcome, now, states } = await mixed.take(HOURS, [4, 1, 0], { limits })
-    assert.equal(outcome, 'admitted')
-    assert.deepEqual(states, [now, 4, -1, 0, -1, 0, now, 4, -1, 0, now, 4])
-    assert.deepEqual(await mixed.used(), [4, 0, 0, 4, 0, 4])
-  }),
-  setCase('a limit of several sets counts the requests of all of them', async ({ mixed }) => {
-    await mixed.take(HOURS, [3, 1, 0])
-    await mixed.take(USER, [2, 1, 0])
-    await mixed.take(DAY, [1, 1, 0])
-    assert.deepEqual(await mixed.used(), [5, 3, 0, 3, 1, 3])
-    assert.equal((await mixed.take(HOURS, [1, 0, 0], { limits: { [TOKENS]: 5 } })).outcome, 'refused')
-    assert.equal((await mixed.take(DAY, [1, 0, 0], { limits: { [TOKENS]: 5 } })).outcome, 'admitted')
-    assert.equal((await mixed.take(USER, [1, 0, 0], { limits: { [TOKENS_PER_DAY]: 4 } })).outcome, 'refused')
-  }),
-  setCase('a read has the states of its set alone', async ({ mixed }) => {
-    await mixed.take(ALL, [4, 1, 0])
-    assert.deepEqual(await mixed.used(BOTH, HOURS), [4, 0, 0, 4, 0, 4])
-    assert.deepEqual(await mixed.used(BOTH, DAY), [0, 4, 0, 0, 1, 0])
-  }),
-  setCase('one amount of several limits of a unit is taken once from each', async ({ mixed }) => {
-    const limits = { [TOKENS]: 6, [TOKENS_PER_DAY]: 6 }
-    assert.equal((await mixed.take(USER, [4, 0, 0], { limits })).outcome, 'admitted')
-    assert.equal((await mixed.take(USER, [3, 0, 0], { limits })).outcome, 'refused')
-    assert.equal((await mixed.take(USER, [2, 0, 0], { limits })).outcome, 'admitted')
-  }),
-  setCase('a settlement gives back to the limits of its set', async ({ mixed }) => {
-    await mixed.take(ALL, [4, 1, 0])
-    const { states } = await mixed.take(HOURS, [3, 1, 0])
-    const settle = { subject: BOTH, set: HOURS, layers: [0, 1, 2], states, as: 'cancelled' } as const
-    await mixed.counters.settle({ ...settle, refunds: [2, 1] })
-    assert.deepEqual(await mixed.used(), [5, 4, 0, 5, 1, 5])
-  }),
-  setCase('a reset closes these limits of a row and no others', async ({ mixed }) => {
-    await mixed.take(ALL, [4, 1, 0])
-    await mixed.counters.reset({ subject: BOTH, limits: [TOKENS, REQUESTS] })
-    assert.deepEqual(await mixed.used(), [0, 4, 0, 4, 0, 4])
-  }),
-  setCase('a subject without a key in a layer is counted in the others', async ({ mixed }) => {
-    const { outcome, states } = await mixed.take(ALL, [4, 1, 0], { subject: OWN, layers: [0, 2] })
-    assert.deepEqual([outcome, usedIn(states)], ['admitted', [4, 4, 0, 0, 1, 4]])
-    assert.deepEqual(await mixed.used(), [4, 4, 0, 0, 1, 4])
-    await mixed.counters.reset({ subject: OWN, limits: [TOKENS, TOKENS_PER_DAY] })
-    assert.deepEqual(await mixed.used(), [0, 0, 0, 0, 1, 4])
-  }),
-  setCaseWith('ids')('equal keys of different layers own different ids', async ({ mixed }) => {
-    const team: Terms = { subject: { user: null, team: 'u' }, layers: [1, 2], id: 'i' }
-    assert.equal((await mixed.take(HOURS, [4, 1, 0], { subject: OWN, layers: [0, 2], id: 'i' })).outcome, 'admitted')
-    assert.equal((await mixed.take(HOURS, [3, 1, 0], team)).outcome, 'admitted')
-    assert.deepEqual(await mixed.used(), [4, 0, 0, 0, 0, 7])
-    assert.deepEqual(await mixed.used({ user: 'v', team: 'u' }), [0, 0, 0, 3, 0, 7])
-  }),
-  setCaseWith('ids')('a repeated id gets the stored reply of its set', async ({ mixed }) => {
-    const first = await mixed.take(HOURS, [4, 1, 0], { id: 'i' })
-    await mixed.take(ALL, [1, 1, 0])
-    const again = await mixed.take(HOURS, [4, 1, 0], { id: 'i' })
-    assert.deepEqual([again.outcome, again.states], ['admitted', first.states])
-    assert.deepEqual(await mixed.used(), [5, 1, 0, 5, 1, 5])
-  }),
-  setCaseWith('expiry')('a layer without a limit in the set has no row', async ({ mixed, keptForMs }) => {
-    await mixed.take(USER, [4, 1, 0])
-    assert.ok((await keptForMs({ layer: 'user', key: 'u' })) > 0)
-    assert.equal(await keptForMs({ layer: 'team', key: 't' }), 0)
-    assert.equal(await keptForMs({ layer: 'site', key: '' }), 0)
-  }),
-  setCaseWith('damage')('the row of a layer without a limit in the set is not read', async ({ mixed, damage }) => {
-    await mixed.take(ALL, [4, 1, 0])
-    await damage({ layer: 'site', key: '' }, () => new Uint8Array([9]))
-    const { outcome, states } = await mixed.take(USER, [2, 1, 0])
-    assert.deepEqual([outcome, usedIn(states)], ['admitted', [6, 6, 0, 0, 0, 0]])
-    assert.deepEqual(await mixed.used(BOTH, USER), [6, 6, 0, 0, 0, 0])
-  }),
-]
-
-/** Cases about holds on such layers, also when the set changes while a hold is open. */
-export const SET_HOLD_CASES: readonly ContextCase[] = [
-  holdCase('a hold has a slot only where its set counts slots', async ({ mixed }) => {
-    await mixed.hold(HOURS, [3, 1, 1], { limits: { [SLOTS]: 0 } })
-    assert.deepEqual(await mixed.used(), [3, 0, 0, 3, 0, 3])
-    await mixed.hold(USER, [2, 1, 1], { id: 'i' })
-    assert.deepEqual(await mixed.used(), [5, 2, 1, 3, 0, 3])
-    assert.equal((await mixed.hold(ALL, [1, 1, 1], { id: 'j', limits: { [SLOTS]: 1 } })).outcome, 'refused')
-  }),
-  holdCase('a hold gives back where it was charged, whichever set settles it', async ({ mixed }) => {
-    await mixed.take(ALL, [1, 1, 0])
-    for (const set of [ALL, HOURS, USER, DAY]) {
-      await mixed.hold(HOURS, [5, 1, 0], { id: `commit ${set}` })
-      await mixed.settle(set, [0, 0], 'charge', { id: `commit ${set}` })
-      await mixed.hold(ALL, [5, 1, 1], { id: `cancel ${set}` })
-      await mixed.settle(set, undefined, 'charge', { id: `cancel ${set}` })
-      assert.deepEqual(await mixed.used(), [1, 1, 0, 1, 1, 1], `set ${set}`)
-    }
-  }),
-  holdCase('an overrun is charged where the set of the commit counts it', async ({ mixed }) => {
-    await mixed.hold(HOURS, [3, 1, 0])
-    const { charged, reserved, added } = await mixed.settle(USER, [5, 1])
-    assert.deepEqual(
-      [charged, reserved, added],
-      [
-        [5, 1],
-        [3, 1],
-        [2, 0],
-      ],
-    )
-    assert.deepEqual(await mixed.used(), [5, 2, 0, 3, 0, 3])
-  }),
-  holdCase('a growth is charged where its set counts it, and goes back with the hold', async ({ mixed }) => {
-    await mixed.hold(HOURS, [3, 1, 0])
-    const grow = { subject: BOTH, id: idOf('h'), costs: [2, 1, 0] }
-    assert.equal((await mixed.holds.grow({ ...grow, set: DAY, quotas: quotasOf({}) })).outcome, 'held')
-    assert.deepEqual(await mixed.used(), [3, 2, 0, 3, 1, 3])
-    const quotas = quotasOf({ limits: { [TOKENS]: 3 } })
-    assert.equal((await mixed.holds.grow({ ...grow, set: USER, quotas })).outcome, 'refused')
-    await mixed.settle(ALL, undefined)
-    assert.deepEqual(await mixed.used(), [0, 0, 0, 0, 0, 0])
-  }),
-  holdCase('an expired hold gives back in every layer', async ({ mixed, advance }) => {
-    await mixed.hold(ALL, [3, 1, 1])
-    await mixed.hold(USER, [2, 1, 0], { subject: OWN, layers: [0, 2], id: 'i' })
-    await advance(HOLD_MS)
-    const { ended } = await mixed.holds.sweep()
-    assert.deepEqual(new Set(ended.map(({ owner }) => owner)), new Set(['u']))
-    assert.deepEqual(await mixed.used(), [0, 0, 0, 0, 0, 0])
-  }),
-  holdCase('a listed hold has its charges by limit where its owner’s key counts', async ({ mixed }) => {
-    const { now } = await mixed.hold(HOURS, [3, 1, 0])
-    const { holds } = await mixed.holds.list({ subject: BOTH })
-    assert.deepEqual(
-      holds.map(({ charged }) => charged),
-      [[now, 3, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0]],
-    )
-  }),
-  setCaseWith('holds', 'fit')('an overrun fits into the limits of the commit’s set', async ({ mixed }) => {
-    const limits = { [TOKENS_PER_DAY]: 4, [SITE]: 8, [REQUESTS]: 2 }
-    await mixed.hold(HOURS, [3, 1, 0])
-    const all = await mixed.settle(ALL, [20, 9], 'fit', { limits })
-    assert.deepEqual(
-      [all.charged, all.uncharged],
-      [
-        [7, 3],
-        [13, 6],
-      ],
-    )
-    assert.deepEqual(await mixed.used(), [7, 4, 0, 7, 2, 7])
-    await mixed.hold(HOURS, [1, 0, 0], { id: 'i', limits })
-    const user = await mixed.settle(DAY, [2, 1], 'fit', { id: 'i', limits })
-    assert.deepEqual(
-      [user.charged, user.uncharged],
-      [
-        [1, 0],
-        [1, 1],
-      ],
-    )
-    await mixed.hold(USER, [1, 0, 0], { id: 'j' })
-    const site = await mixed.settle(HOURS, [9, 0], 'fit', { id: 'j', limits: { ...limits, [SITE]: 10 } })
-    assert.deepEqual(
-      [site.charged, site.uncharged],
-      [
-        [3, 0],
-        [6, 0],
-      ],
-    )
-  }),
+export const SET_CASES: readonly ConformanceCase[] = [
+  ...casesOn(
+    { about: 'sets', limits: MIXED, room: 100, needs: ['sets'] },
+    {
+      async 'each layer has limits of its own, and one decision charges all of them'(scene) {
+        const { outcome, shown, now } = await scene.take(FOUR, of())
+        const open = Object.entries(FOUR_USED).map(([name, used]) => [name, [now, used]])
+        assert.deepEqual([outcome, shown], ['admitted', { running: [-1, 0], ...Object.fromEntries(open) }])
+        await areUsed(scene, FOUR_USED)
+      },
+      async 'every limit of the set refuses, and a refusal changes none'(scene) {
+        const { admit, refuse } = scene
+        await admit(FOUR, of())
+        for (const [name, limit] of Object.entries(FOUR_USED)) {
+          await refuse({ tokens: 1, requests: 1 }, of(undefined, { limits: { [name]: limit } }))
+          await areUsed(scene, FOUR_USED)
+        }
+      },
+      async 'a limit outside of the set neither refuses nor is charged'(scene) {
+        const { states, now } = await scene.admit(FOUR, of('hours', { limits: { day: 0, requests: 0 } }))
+        assert.deepEqual(states, [now, 4, -1, 0, -1, 0, now, 4, -1, 0, now, 4])
+        await areUsed(scene, { hour: 4, team: 4, site: 4 })
+      },
+      async 'a limit of several sets counts the requests of all of them'(scene) {
+        const { admit, refuse } = scene
+        await admit(3, of('hours'))
+        await admit(2, of('user'))
+        await admit({ tokens: 1, requests: 1 }, of('daily'))
+        await areUsed(scene, { hour: 5, day: 3, team: 3, requests: 1, site: 3 })
+        await refuse(1, of('hours', { limits: { hour: 5 } }))
+        await admit(1, of('daily', { limits: { hour: 5 } }))
+        await refuse(1, of('user', { limits: { day: 4 } }))
+      },
+      async 'a read has the states of its set alone'({ admit, counters }) {
+        await admit(FOUR, of())
+        const used = async (set: number) => {
+          const { states } = await counters().read({ subject: BOTH, set, layers: [0, 1, 2] })
+          return states.filter((_, index) => index % 2 === 1)
+        }
+        assert.deepEqual(await used(1), [4, 0, 0, 4, 0, 4])
+        assert.deepEqual(await used(3), [0, 4, 0, 0, 1, 0])
+      },
+      async 'a settlement gives back to the limits of its set'(scene) {
+        await scene.admit(FOUR, of())
+        const reply = await scene.admit({ tokens: 3, requests: 1 }, of('hours'))
+        await scene.cancel(reply, { tokens: 2, requests: 1 }, of('hours'))
+        await areUsed(scene, { ...FOUR_USED, hour: 5, team: 5, site: 5 })
+      },
+      async 'a reset closes these limits of a row and no others'(scene) {
+        await scene.admit(FOUR, of())
+        await scene.reset(of(), ['hour', 'requests'])
+        await areUsed(scene, { ...FOUR_USED, hour: 0, requests: 0 })
+      },
+      async 'a subject without a key in a layer is counted in the others'(scene) {
+        const { admit, reset } = scene
+        await admit(FOUR, OWN)
+        await areUsed(scene, { ...FOUR_USED, team: 0 })
+        await reset(OWN, ['hour', 'day'])
+        await areUsed(scene, { requests: 1, site: 4 })
+      },
+      'equal keys of different layers own different ids': needing('ids', async (scene) => {
+        const { admit } = scene
+        const team = { subject: { user: null, team: 'u' } }
+        await admit(FOUR, { ...OWN, set: 'hours', id: 'i' })
+        await admit(3, { ...team, set: 'hours', id: 'i' })
+        await areUsed(scene, { hour: 4, site: 7 })
+        await areUsed(scene, { team: 3, site: 7 }, { subject: { user: 'v', team: 'u' } })
+      }),
+      'a layer without a limit in the set has no row': needing('expiry', async ({ admit, keptForMs }) => {
+        await admit(FOUR, of('user'))
+        assert.ok((await keptForMs({ layer: 'user', key: 'u' })) > 0)
+        assert.equal(await keptForMs({ layer: 'team', key: 't' }), 0)
+        assert.equal(await keptForMs({ layer: 'site', key: '' }), 0)
+      }),
+      'the row of a layer without a limit in the set is not read': needing(
+        'damage',
+        async ({ admit, isUsed, damage }) => {
+          await admit(FOUR, of())
+          await damage({ layer: 'site', key: '' }, () => new Uint8Array([9]))
+          await admit(2, of('user'))
+          await isUsed({ hour: 6, day: 6, running: 0 }, of('user'))
+        },
+      ),
+      'an overrun fits into the limits of the commit’s set': needing(['holds', 'fit'], async (scene) => {
+        const { held, committed } = scene
+        const limits = { day: 4, site: 8, requests: 2 }
+        const fitting = (tokens: number, requests: number): Terms => {
+          const most = { tokens: 100, requests: 100 }
+          return { limits, overrun: 'fit', maxOverrun: most, actual: { tokens, requests } }
+        }
+        await held('h', { tokens: 3, requests: 1 }, of('hours'))
+        const [, all, less] = await committed('h', of(undefined, fitting(20, 9)))
+        assert.deepEqual(
+          [all, less],
+          [
+            { tokens: 7, requests: 3 },
+            { tokens: 13, requests: 6 },
+          ],
+        )
+        await areUsed(scene, { hour: 7, day: 4, team: 7, requests: 2, site: 7 })
+        await held('i', 1, of('hours', { limits }))
+        assert.deepEqual((await committed('i', of('daily', fitting(2, 1))))[1], { tokens: 1, requests: 0 })
+        await held('j', 1, of('user'))
+        const wider = { ...fitting(9, 0), limits: { ...limits, site: 10 } }
+        assert.deepEqual((await committed('j', of('hours', wider)))[1], { tokens: 3, requests: 0 })
+      }),
+    },
+  ),
+  ...casesOn({ about: 'sets', limits: MIXED, room: 100, needs: ['sets', 'holds', 'concurrency'] }, HOLD_CASES),
 ]

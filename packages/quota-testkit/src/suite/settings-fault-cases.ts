@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createQuota, type Quota } from '@scoregw/quota'
 import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
-import type { SettingsChange } from '@scoregw/quota/store'
+import type { SettingsChange, SettingsStore } from '@scoregw/quota/store'
 import type { SettingsCase, SettingsContext } from './harness.ts'
 import {
   FIRST,
@@ -27,13 +27,14 @@ async function keeps({ store, peer }: SettingsContext): Promise<void> {
 
 /** An engine in each process, and a wait until mode `lenient` is in force in both, or in neither. */
 async function twoEngines({ store, peer }: SettingsContext) {
-  const engines = [store, peer].map((settingsStore) => createQuota({ policy: scoreGatewayPolicy(), settingsStore }))
+  const engineOn = (settingsStore: SettingsStore): Quota => createQuota({ policy: scoreGatewayPolicy(), settingsStore })
+  const [one, other] = [engineOn(store), engineOn(peer)]
+  const engines = [one, other]
   await Promise.all(engines.map((quota) => quota.ready()))
   const isLenient = async (quota: Quota): Promise<boolean> =>
     (await quota.status('u')).limits['personal-read-1h']?.limit === 180
   const follow = (what: string, lenient: boolean): Promise<void> =>
     soon(what, async () => (await Promise.all(engines.map(isLenient))).every((is) => is === lenient))
-  const [one, other] = engines as [Quota, Quota]
   return { one, other, follow }
 }
 

@@ -1,207 +1,184 @@
 import assert from 'node:assert/strict'
-import { abilityCase, type CaseOf } from './abilities.ts'
-import type { CaseContext, Need, RowName } from './harness.ts'
-import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
-import type { ContextCase } from './old-case.ts'
-import { DAY_MS, HOUR_MS, rollingCells } from './probe.ts'
-
-interface Given extends CaseContext {
-  /** 100 tokens per hour and two slots. */
-  readonly probe: HoldProbe
-}
-
-function slotsCaseWith(...more: readonly Need[]): CaseOf<Given> {
-  return (name, run) =>
-    abilityCase(`slots: ${name}`, ['holds', 'concurrency', ...more], (context) =>
-      run({ ...context, probe: new HoldProbe(context.store, SLOTS, [100, 2]) }),
-    )
-}
-
-const slotsCase = slotsCaseWith()
-
-/** Makes a case with slots in a layer of subjects and in a shared layer. */
-function sharedCase(
-  name: string,
-  run: (given: Given) => Promise<void>,
-  limits: readonly number[] = [100, 2, 100, 3],
-): ContextCase {
-  return abilityCase(`slots: ${name}`, ['holds', 'concurrency', 'shared-concurrency'], (context) =>
-    run({ ...context, probe: new HoldProbe(context.store, SHARED_SLOTS, limits) }),
-  )
-}
+import { slotsCell } from '@scoregw/quota/internal'
+import type { ConformanceCase, RowName } from './harness.ts'
+import { DAY, DAY_MS, HOUR, HOUR_MS, type Limits, MINUTE_MS, RUNNING, SITE, SLOTS, USER } from './limits.ts'
+import { HOLD_MS, Probe } from './probe.ts'
+import { casesOn, needing, type Play, type Scene } from './scene.ts'
 
 const SLOT = { slot: true } as const
-const ROW: RowName = { layer: 'personal/read', key: 'u' }
+/** Two slots. */
+const TWO = { ...SLOT, limits: { running: 2 } } as const
+const ROW: RowName = { layer: 'user', key: 'u' }
 
 /** All ways in which a hold frees its slot. */
-const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
-  'a commit': async ({ probe }) => void (await probe.settleHold('a', 'committed')),
-  'a commit of less': async ({ probe }) => void (await probe.settleHold('a', 'committed', { actual: 1 })),
-  'a cancel': async ({ probe }) => void (await probe.settleHold('a', 'cancelled')),
-  'its end': async ({ probe, advance }) => {
-    await probe.extend('b', HOUR_MS)
+const ENDS: Readonly<Record<string, Play>> = {
+  'a commit': async ({ settle }) => void (await settle('a', 'committed')),
+  'a commit of less': async ({ settle }) => void (await settle('a', 'committed', { actual: 1 })),
+  'a cancel': async ({ settle }) => void (await settle('a', 'cancelled')),
+  async 'its end'({ extend, advance, sweep }) {
+    await extend('b', HOUR_MS)
     await advance(HOLD_MS)
-    await probe.sweep()
+    await sweep()
   },
 }
 
+/** Takes both slots. */
+async function taken({ held }: Scene, ttlMs = HOLD_MS): Promise<void> {
+  for (const id of ['a', 'b']) await held(id, 5, { ...TWO, ttlMs })
+}
+
+/** Asserts that all slots are taken. */
+async function noneIsFree({ hold }: Scene): Promise<void> {
+  assert.equal((await hold('none', 1, TWO)).outcome, 'refused')
+}
+
+/** The end of a hold, in whichever way, frees one slot. */
+function frees(end: Play): Play {
+  return async (scene) => {
+    const { used, settle, sweep, held } = scene
+    const slots = async () => (await used()).running
+    await taken(scene)
+    await end(scene)
+    assert.equal(await slots(), 1)
+    for (let again = 0; again < 3; again++) {
+      await settle('a', 'committed')
+      await settle('a', 'cancelled')
+      await sweep()
+    }
+    assert.equal(await slots(), 1)
+    await held('c', 1, TWO)
+    await noneIsFree(scene)
+  }
+}
+
+const FREE_CASES = Object.entries(ENDS).map(([what, end]) => [`${what} frees one slot once`, frees(end)] as const)
+
 /** Cases about concurrency: slots taken in the same decision as tokens. */
-export const SLOTS_CASES: readonly ContextCase[] = [
-  slotsCase('slots are taken up to the limit, together with the tokens', async ({ probe }) => {
-    const first = await probe.held('a', 3, SLOT)
-    assert.deepEqual([first.states[1], first.states[3]], [3, 1])
-    const second = await probe.held('b', 4, SLOT)
-    assert.deepEqual([second.states[1], second.states[3]], [7, 2])
-    const third = await probe.hold('c', 1, SLOT)
-    assert.deepEqual([third.outcome, third.states[1], third.states[3]], ['refused', 7, 2])
-    assert.deepEqual(await probe.used(), [7, 2])
-  }),
-  slotsCaseWith('clock-steps')(
-    'a repeated hold shows no window ahead of a clock that stepped back',
-    async ({ probe, stepClock }) => {
-      await probe.admitted(1)
-      await stepClock(-MINUTE_MS)
-      const { states } = await probe.held('a', 0, SLOT)
-      assert.deepEqual((await probe.held('a', 0, SLOT)).states, states)
+export const SLOTS_CASES: readonly ConformanceCase[] = casesOn(
+  { about: 'slots', limits: SLOTS, room: 100, needs: ['holds', 'concurrency'] },
+  {
+    async 'a refusal for lack of slots charges and opens no window and leaves no record'({ hold, held, read, isAt }) {
+      assert.equal((await hold('a', 3, { ...SLOT, limits: { running: 0 } })).outcome, 'refused')
+      await isAt([-1, 0])
+      await held('a', 3, { ...SLOT, nonce: 'another', fingerprint: 'read:2' })
+      const { own, running } = (await read()).shown
+      assert.deepEqual([own?.[1], running?.[1]], [3, 1])
     },
-  ),
-  slotsCase('a refusal for lack of slots charges and opens no window and leaves no record', async ({ probe }) => {
-    const none = { ...SLOT, limits: [100, 0] }
-    assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')
-    assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
-    await probe.held('a', 3, { ...SLOT, nonce: 'another', fingerprint: 'hold read:2' })
-  }),
-  slotsCase('a request without a slot leaves slots unchanged', async ({ probe }) => {
-    for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
-    await probe.admitted(1)
-    await probe.held('c', 1, { limits: [100, 0] })
-    await probe.settleHold('c', 'cancelled')
-    assert.deepEqual(await probe.used(), [3, 2])
-  }),
-  ...Object.entries(ENDS).map(([what, end]) =>
-    slotsCase(`${what} frees one slot once`, async (given) => {
-      const { probe } = given
-      for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
-      await end(given)
-      assert.deepEqual(await probe.slots(), [1])
-      for (let again = 0; again < 3; again++) {
-        await probe.settleHold('a', 'committed')
-        await probe.settleHold('a', 'cancelled')
-        await probe.sweep()
-      }
-      assert.deepEqual(await probe.slots(), [1])
-      await probe.held('c', 1, SLOT)
-      assert.equal((await probe.hold('d', 1, SLOT)).outcome, 'refused')
-    }),
-  ),
-  slotsCase('a reset closes windows and keeps slots', async ({ probe }) => {
-    for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
-    await probe.reset()
-    assert.deepEqual(await probe.used(), [0, 2])
-    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
-    await probe.settleHold('a', 'committed')
-    assert.deepEqual(await probe.slots(), [1])
-    await probe.held('c', 1, SLOT)
-    await probe.settleHold('b', 'cancelled')
-    assert.deepEqual(await probe.used(), [1, 1])
-  }),
-  slotsCase('a slot stays taken, however long ago the windows ended', async ({ probe, advance }) => {
-    for (const id of ['a', 'b']) await probe.held(id, 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
-    await advance(10 * HOUR_MS)
-    await probe.sweep()
-    assert.deepEqual(await probe.used(), [0, 2])
-    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
-    await probe.extend('a', DAY_MS)
-    await advance(23 * HOUR_MS)
-    await probe.sweep()
-    assert.deepEqual(await probe.used(), [0, 1])
-    await probe.held('c', 1, SLOT)
-    assert.deepEqual(await probe.used(), [1, 2], 'beside one that was taken long ago')
-    assert.equal((await probe.hold('d', 1, SLOT)).outcome, 'refused')
-    await probe.settleHold('a', 'committed')
-    assert.deepEqual(await probe.slots(), [1])
-  }),
-  slotsCaseWith('expiry')(
-    'a row is kept at least as long as a hold has a slot in it',
-    async ({ probe, keptForMs, advance }) => {
-      await probe.held('a', 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
-      assert.ok((await keptForMs(ROW)) >= 20 * HOUR_MS)
+    async 'a request without a slot leaves slots unchanged'(scene) {
+      const { admit, held, settle, isUsed } = scene
+      await taken(scene)
+      await admit(1)
+      await held('c', 1, { limits: { running: 0 } })
+      await settle('c', 'cancelled')
+      await isUsed({ own: 11, running: 2 })
+    },
+    'a repeated hold shows no window ahead of a clock that stepped back': needing(
+      'clock-steps',
+      async ({ admit, held, stepClock }) => {
+        await admit(1)
+        await stepClock(-MINUTE_MS)
+        const { states } = await held('a', 0, SLOT)
+        assert.deepEqual((await held('a', 0, SLOT)).states, states)
+      },
+    ),
+    ...Object.fromEntries(FREE_CASES),
+    async 'a reset closes windows and keeps slots'(scene) {
+      const { reset, isUsed, settle, held } = scene
+      await taken(scene)
+      await reset()
+      await isUsed({ own: 0, running: 2 })
+      await noneIsFree(scene)
+      await settle('a', 'committed')
+      await held('c', 1, TWO)
+      await settle('b', 'cancelled')
+      await isUsed({ own: 1, running: 1 })
+    },
+    async 'a slot stays taken, however long ago the windows ended'(scene) {
+      const { advance, sweep, isUsed, extend, held, settle } = scene
+      await taken(scene, 20 * HOUR_MS)
+      await advance(10 * HOUR_MS)
+      await sweep()
+      await isUsed({ own: 0, running: 2 })
+      await noneIsFree(scene)
+      await extend('a', DAY_MS)
+      await advance(23 * HOUR_MS)
+      await sweep()
+      await isUsed({ own: 0, running: 1 })
+      await held('c', 1, TWO)
+      await isUsed({ own: 1, running: 2 }, {}, 'beside one that was taken long ago')
+      await noneIsFree(scene)
+      await settle('a', 'committed')
+      await isUsed({ own: 1, running: 1 })
+    },
+    'a row is kept at least as long as a hold has a slot in it': needing('expiry', async (scene) => {
+      const { held, extend, admit, reset, keptForMs, advance } = scene
+      await held('a', 5, { ...TWO, ttlMs: 20 * HOUR_MS })
       await advance(HOUR_MS)
-      await probe.extend('a', DAY_MS)
+      await extend('a', DAY_MS)
       assert.ok((await keptForMs(ROW)) >= DAY_MS, 'an extension keeps it longer')
-      await probe.admitted(1)
-      await probe.reset()
-      await probe.held('b', 5, SLOT)
+      await admit(1)
+      await reset()
+      await held('b', 5, TWO)
       assert.ok((await keptForMs(ROW)) >= DAY_MS, 'and nothing keeps it shorter')
-    },
-  ),
-  slotsCaseWith('damage')(
-    "a slot of a lost row isn't freed in the row that replaced it",
-    async ({ probe, advance, damage }) => {
-      await probe.held('a', 5, SLOT)
+    }),
+    "a slot of a lost row isn't freed in the row that replaced it": needing('damage', async (scene) => {
+      const { held, settle, reset, isUsed, advance, damage } = scene
+      await held('a', 5, TWO)
       await damage(ROW, (bytes) => bytes.slice(0, -1))
-      await probe.reset()
+      await reset()
       await advance(1)
-      await probe.held('b', 5, SLOT)
-      await probe.settleHold('a', 'cancelled')
-      assert.deepEqual(await probe.used(), [5, 1])
-    },
-  ),
-  slotsCase('concurrent requests are admitted up to the number of slots', async ({ probe, store, peer }) => {
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        probe.hold(`h${n}`, 1, { ...SLOT, store: n % 2 ? peer : store, limits: [100, 7] }),
-      ),
-    )
-    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 7)
-    assert.deepEqual(await probe.used(), [7, 7])
-  }),
-  slotsCaseWith('clock-steps')(
-    'a clock that steps back neither frees nor takes a slot twice',
-    async ({ probe, advance, stepClock }) => {
-      await probe.held('a', 5, SLOT)
+      await held('b', 5, TWO)
+      await settle('a', 'cancelled')
+      await isUsed({ own: 5, running: 1 })
+    }),
+    'a clock that steps back neither frees nor takes a slot twice': needing('clock-steps', async (scene) => {
+      const { held, sweep, isUsed, advance, stepClock } = scene
+      await held('a', 5, TWO)
       await advance(HOLD_MS)
-      await probe.sweep()
-      await probe.held('b', 5, SLOT)
+      await sweep()
+      await held('b', 5, TWO)
       await stepClock(-30_000)
-      await probe.sweep()
-      assert.deepEqual(await probe.slots(), [1])
-      await probe.held('c', 5, SLOT)
-      assert.equal((await probe.hold('d', 5, SLOT)).outcome, 'refused')
+      await sweep()
+      await isUsed({ own: 5, running: 1 })
+      await held('c', 5, TWO)
+      await noneIsFree(scene)
       await advance(30_000)
-      await probe.sweep()
-      assert.deepEqual(await probe.slots(), [2])
+      await sweep()
+      await isUsed({ own: 10, running: 2 })
+    }),
+    async 'policies with other windows share slots, and another label has its own'({ store, peer, held, ...scene }) {
+      const windows: Limits['limits'] = { hour: [USER, HOUR], day: [USER, DAY] }
+      const same = new Probe(peer, { limits: { ...windows, running: [USER, RUNNING] } }, 100)
+      const other = new Probe(store, { limits: { ...windows, running: [USER, slotsCell('active')] } }, 100)
+      const areTaken = async (running: number, active: number) => {
+        assert.equal((await scene.used()).running, running)
+        assert.equal((await same.used()).running, running)
+        assert.equal((await other.used()).running, active)
+      }
+      await held('a', 1, TWO)
+      await same.held('b', 1, TWO)
+      assert.equal((await scene.hold('c', 1, TWO)).outcome, 'refused')
+      await other.held('d', 1, TWO)
+      await same.settle('a', 'committed')
+      await areTaken(1, 1)
+      assert.equal(await other.released('b'), 'settled', 'by the record, whatever cells are known')
+      await areTaken(0, 1)
     },
-  ),
-  slotsCase('policies with other windows share slots, and another label has its own', async ({ store, peer }) => {
-    const windows = rollingCells({ label: '1m', lengthMs: MINUTE_MS }, { label: '1d', lengthMs: DAY_MS })
-    const one = new HoldProbe(store, SLOTS, [100, 2])
-    const same = new HoldProbe(peer, { ...SLOTS, cells: withSlots(windows, 'running') }, [100, 100, 2])
-    const other = new HoldProbe(peer, { ...SLOTS, cells: withSlots(windows, 'active') }, [100, 100, 2])
-    await one.held('a', 1, SLOT)
-    await same.held('b', 1, SLOT)
-    assert.equal((await one.hold('c', 1, SLOT)).outcome, 'refused')
-    assert.deepEqual(await other.slots(), [0])
-    await other.held('d', 1, SLOT)
-    await same.settleHold('a', 'committed')
-    assert.deepEqual([await one.slots(), await same.slots(), await other.slots()], [[1], [1], [1]])
-    assert.equal(await other.released('b'), 'settled', 'by the record, whatever cells are known')
-    assert.deepEqual([await one.slots(), await other.slots()], [[0], [1]])
-  }),
-  sharedCase('slots of a shared layer add up over subjects', async ({ probe }) => {
-    for (const subject of ['u', 'v', 'w']) await probe.held('a', 1, { ...SLOT, subject })
-    assert.equal((await probe.hold('a', 1, { ...SLOT, subject: 'x' })).outcome, 'refused')
-    assert.deepEqual(await probe.used({ subject: 'x' }), [0, 0, 3, 3])
-    await probe.settleHold('a', 'cancelled', { subject: 'v' })
-    assert.deepEqual(await probe.used(), [1, 1, 2, 2])
-    await probe.held('a', 1, { ...SLOT, subject: 'x' })
-  }),
-  sharedCase('a layer without free slots prevents a slot in the other layer', async ({ probe }) => {
-    for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
-    assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
-    assert.deepEqual(await probe.used(), [2, 2, 2, 2])
-    await probe.held('a', 1, { ...SLOT, subject: 'v' })
-    assert.equal((await probe.hold('b', 1, { ...SLOT, subject: 'v' })).outcome, 'refused')
-    assert.deepEqual(await probe.used({ subject: 'v' }), [1, 1, 3, 3])
-  }),
-]
+    'slots of a shared layer add up over subjects, and one layer without any refuses': needing(
+      'shared-concurrency',
+      async ({ store }) => {
+        const limits: Limits['limits'] = { running: [USER, RUNNING], all: [SITE, RUNNING] }
+        const { hold, held, settle, isUsed } = new Probe(store, { limits }, { running: 2, all: 3 })
+        for (const subject of ['u', 'v', 'w']) await held('a', 1, { ...SLOT, subject })
+        assert.equal((await hold('a', 1, { ...SLOT, subject: 'x' })).outcome, 'refused')
+        await isUsed({ running: 0, all: 3 }, { subject: 'x' })
+        await settle('a', 'cancelled', { subject: 'v' })
+        await held('b', 1, SLOT)
+        await settle('a', 'cancelled', { subject: 'w' })
+        assert.equal((await hold('c', 1, SLOT)).outcome, 'refused')
+        await isUsed({ running: 2, all: 2 })
+        await held('a', 1, { ...SLOT, subject: 'x' })
+      },
+    ),
+  },
+)

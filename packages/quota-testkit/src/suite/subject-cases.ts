@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
-import type { ContextCase } from './old-case.ts'
-import { plainCase } from './old-case.ts'
-import { idOf, ONE_WINDOW, Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
+import type { ConformanceCase } from './harness.ts'
+import { HOUR_MS, inEach } from './limits.ts'
+import { Probe } from './probe.ts'
+import { casesOn, needing } from './scene.ts'
 
 /** Texts that a careless encoding would confuse. Any two of them are two subjects, ids or documents. */
 export const STRANGE_TEXTS: readonly string[] = [
@@ -17,50 +19,41 @@ export const STRANGE_TEXTS: readonly string[] = [
 ]
 
 /** Cases about names: a subject can be any text, and no two subjects share a counter. */
-export const SUBJECT_CASES: readonly ContextCase[] = [
-  plainCase('any text can be a subject, and no two texts share a counter', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, STRANGE_TEXTS.length)
-    for (const [index, subject] of STRANGE_TEXTS.entries()) await probe.admitted(index + 1, { subject })
-    for (const [index, subject] of STRANGE_TEXTS.entries()) {
-      assert.deepEqual(await probe.used({ subject }), [index + 1], `subject ${JSON.stringify(subject)}`)
-    }
-  }),
-  plainCase('resets and refunds reach a subject of any text and no other', async ({ store }) => {
-    const probe = new Probe(store, ONE_WINDOW, 10)
-    const replies: TakeReply[] = []
-    for (const subject of STRANGE_TEXTS) replies.push(await probe.admitted(3, { subject }))
-    for (const [index, subject] of STRANGE_TEXTS.entries()) {
-      if (index % 2 === 0) await probe.reset({ subject })
-      else await probe.cancel(replies[index], 2, { subject })
-    }
-    for (const [index, subject] of STRANGE_TEXTS.entries()) {
-      assert.deepEqual(await probe.used({ subject }), [index % 2 === 0 ? 0 : 1], JSON.stringify(subject))
-    }
-  }),
+export const SUBJECT_CASES: readonly ConformanceCase[] = casesOn(
+  { room: 1_000 },
   {
-    name: 'any text can be an id, and no two texts are one id',
-    needs: 'ids',
-    async run({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 1_000)
-      for (const [index, id] of STRANGE_TEXTS.entries()) await probe.admitted(1, { id: idOf(id, `nonce-${index}`) })
-      assert.deepEqual(await probe.used(), [STRANGE_TEXTS.length])
-      for (const id of STRANGE_TEXTS) {
-        assert.equal((await probe.take(1, { id: idOf(id, 'other') })).outcome, 'duplicate', JSON.stringify(id))
-      }
+    async 'any text can be a subject, and no two texts share a counter'({ admit, isUsed }) {
+      for (const [index, subject] of STRANGE_TEXTS.entries()) await admit(index + 1, { subject })
+      for (const [index, subject] of STRANGE_TEXTS.entries())
+        await isUsed(index + 1, { subject }, `subject ${JSON.stringify(subject)}`)
     },
-    async without({ store }) {
-      const probe = new Probe(store, ONE_WINDOW, 10)
-      await throwsCode(() => probe.take(1, { id: idOf('__proto__') }))
+    async 'resets and refunds reach a subject of any text and no other'({ admit, reset, cancel, isUsed }) {
+      const replies: TakeReply[] = []
+      for (const subject of STRANGE_TEXTS) replies.push(await admit(3, { subject }))
+      for (const [index, subject] of STRANGE_TEXTS.entries()) {
+        if (index % 2 === 0) await reset({ subject })
+        else await cancel(replies[index], 2, { subject })
+      }
+      for (const [index, subject] of STRANGE_TEXTS.entries())
+        await isUsed(index % 2 === 0 ? 0 : 1, { subject }, JSON.stringify(subject))
+    },
+    'any text can be an id, and no two texts are one id': needing('ids', async ({ admit, take, isUsed }) => {
+      for (const [index, id] of STRANGE_TEXTS.entries()) await admit(1, { id, nonce: `nonce-${index}` })
+      await isUsed(STRANGE_TEXTS.length)
+      for (const id of STRANGE_TEXTS)
+        assert.equal((await take(1, { id, nonce: 'other' })).outcome, 'duplicate', JSON.stringify(id))
+    }),
+    async 'names that join to equal texts have different counters'({ store }) {
+      const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
+      const layers = names.flatMap((name) => [
+        { name, shared: false },
+        { name: `${name}-s`, shared: true },
+      ])
+      const cells = names.map((label) => windowCell({ label, lengthMs: HOUR_MS }))
+      const probe = new Probe(store, inEach(layers, ...cells), 1_000)
+      const each = layers.map(({ name }, index) => ({ layers: [name], tokens: 1 + index }))
+      for (const { tokens, ...terms } of each) await probe.admit(tokens, terms)
+      for (const { tokens, ...terms } of each) await probe.isUsed(tokens, terms)
     },
   },
-  plainCase('counters that are opened twice share their counts', async ({ store, peer }) => {
-    const probe = new Probe(store, SIX_WINDOWS, 10)
-    await probe.admitted(3)
-    for (const other of [store, peer]) {
-      const again = new Probe(other, structuredClone(SIX_WINDOWS), 10)
-      assert.deepEqual(await again.used(), [3, 3, 3, 3, 3, 3])
-      await again.refused(8)
-    }
-    assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
-  }),
-]
+)
