@@ -31,7 +31,7 @@ const redisRooms = {
   settings: ['store', 'connection', 'lua'],
   factor: ['settings', 'store', 'connection', 'lua'],
   outcomes: ['store', 'connection', 'lua'],
-  http: ['settings', 'store', 'counters', 'keys', 'connection', 'lua'],
+  rest: ['settings', 'store', 'counters', 'keys', 'connection', 'lua'],
   leases: ['store', 'counters', 'keys', 'connection', 'lua'],
 }
 
@@ -160,7 +160,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|augment|calendar|internal|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture|waiting)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|augment|calendar|internal|http|hono|leases|mcp|model|otel|prometheus|rest|score-gateway|sqlite|top|torture|waiting)\\.ts$',
           '^examples/console/src/limits\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],

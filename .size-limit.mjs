@@ -28,10 +28,10 @@ export default [
   })),
   // With all that it imports: a TCP driver would not fit.
   {
-    name: '@scoregw/quota-redis/http',
+    name: '@scoregw/quota-redis/rest',
     limit: '39.5 kB',
     gzip: true,
-    path: 'packages/quota-redis/dist/http.js',
+    path: 'packages/quota-redis/dist/rest.js',
     ignore: ['@scoregw/quota'],
     modifyEsbuildConfig: (config) => ({ ...config, platform: 'node' }),
   },

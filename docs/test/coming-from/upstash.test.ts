@@ -1,7 +1,7 @@
 import { createQuota } from '@scoregw/quota'
 import { waitingQueue } from '@scoregw/quota/waiting'
 import { redisStore } from '@scoregw/quota-redis'
-import { redisHttpStore } from '@scoregw/quota-redis/http'
+import { redisRestStore } from '@scoregw/quota-redis/rest'
 import { expect } from 'vitest'
 import { downStore, one, rowsOf, testClock } from './rows.ts'
 
@@ -63,7 +63,7 @@ rowsOf('@upstash/ratelimit', {
     expect((await quota.consume({ subject: 'u' })).allowed).toBe(true)
   },
   async 'Redis of @upstash/redis'() {
-    const store = redisHttpStore(HTTP)
+    const store = redisRestStore(HTTP)
     expect(store).toMatchObject({ sync: false, settings: { sync: false } })
   },
   async 'blockUntilReady(identifier, ms)'() {
@@ -79,8 +79,8 @@ rowsOf('@upstash/ratelimit', {
     await quota.close()
   },
   prefix() {
-    for (const store of [redisHttpStore, redisStore]) expect(store).toBeTypeOf('function')
-    expect(() => redisHttpStore({ ...HTTP, prefix: 'my{app}' })).toThrow(/prefix/)
+    for (const store of [redisRestStore, redisStore]) expect(store).toBeTypeOf('function')
+    expect(() => redisRestStore({ ...HTTP, prefix: 'my{app}' })).toThrow(/prefix/)
   },
   async ephemeralCache() {
     const quota = one(1)

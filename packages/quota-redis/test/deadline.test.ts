@@ -5,9 +5,9 @@ import { Redis as Redis5 } from 'ioredis5'
 import Redis50 from 'ioredis50'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'
-import { redisHttpStore } from '../src/http.ts'
 import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
+import { redisRestStore } from '../src/rest.ts'
 import { newPrefix } from './store-harness.ts'
 import { cleanupsOf, useCleanups } from './support/cleanups.ts'
 import { newestNodeRedis } from './support/clients.ts'
@@ -59,7 +59,7 @@ it('a call waits a second by default, and from 10 milliseconds to a minute', () 
   const opens = [
     (times: Times) => redisStore({ client, ...times }),
     (times: Times) => leasedRedisStore({ client, ...times }),
-    (times: Times) => redisHttpStore({ url: 'https://redis.example', token: 't', ...times }),
+    (times: Times) => redisRestStore({ url: 'https://redis.example', token: 't', ...times }),
   ]
   for (const open of opens) {
     const stores = [open({}), open({ deadlineMs: 10 }), open({ deadlineMs: 60_000 })]

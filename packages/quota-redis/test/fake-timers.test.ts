@@ -4,9 +4,9 @@ import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'
-import { redisHttpStore } from '../src/http.ts'
 import { type RedisStore, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
+import { redisRestStore } from '../src/rest.ts'
 import { newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { withShared as policy, request } from './support/one-limit.ts'
@@ -43,7 +43,7 @@ const STORES: readonly (readonly [name: string, open: Open, fake: () => void])[]
     async (port, prefix) => {
       const front = await startHttpFront(port)
       later(() => front.stop())
-      return redisHttpStore({ url: front.url, token: front.token, prefix })
+      return redisRestStore({ url: front.url, token: front.token, prefix })
     },
     all,
   ],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota } from '@scoregw/quota'
-import { redisHttpStore } from '@scoregw/quota-redis/http'
+import { redisRestStore } from '@scoregw/quota-redis/rest'
 import { CliError, EXIT, usageError } from '../cli-error.ts'
 import { plain } from '../text.ts'
 import { fault, ok, type ServerFinding, warning } from './finding.ts'
@@ -107,7 +107,7 @@ async function scriptSize(send: Send): Promise<ServerFinding> {
 /** Tries one admitted decision, one refused decision, and a write and read of settings. */
 async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: Send): Promise<ServerFinding> {
   const prefix = `quota-doctor-${randomUUID()}`
-  const store = redisHttpStore({ url, token, prefix, deadlineMs: Math.min(10_000, deadlineMs) })
+  const store = redisRestStore({ url, token, prefix, deadlineMs: Math.min(10_000, deadlineMs) })
   const quota = createQuota({
     limits: { own: { by: 'user', limit: 1, per: '1h' }, everybody: { shared: 'service', limit: 1, per: '1d' } },
     store,

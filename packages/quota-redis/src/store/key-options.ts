@@ -48,7 +48,7 @@ function isAddress(client: object): boolean {
 /** An HTTP address instead of a client gets its own message. */
 export function clientFaults({ client }: KeyOptions): readonly Fault[] {
   const message =
-    'expected a client with a connection; by HTTP only redisHttpStore() of @scoregw/quota-redis/http works'
+    'expected a client with a connection; by HTTP only redisRestStore() of @scoregw/quota-redis/rest works'
   return isAddress(client) ? [{ path: 'client', message }] : []
 }
 

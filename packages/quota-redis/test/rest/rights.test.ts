@@ -1,7 +1,7 @@
 import { createQuota, type QuotaError } from '@scoregw/quota'
 import { startHttpFront } from '@scoregw/redis-server'
 import { describe, expect, it, vi } from 'vitest'
-import { redisHttpStore } from '../../src/http.ts'
+import { redisRestStore } from '../../src/rest.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { policy, request } from '../support/one-limit.ts'
 import { redisTests } from '../support/redis-server.ts'
@@ -16,7 +16,7 @@ async function openedWith(...rights: readonly string[]) {
   const { url, token, stop } = await startHttpFront(redis.port, { user: login })
   later(stop)
   const { logger, seen } = warnings()
-  const store = redisHttpStore({ url, token, deadlineMs: 5_000, logger })
+  const store = redisRestStore({ url, token, deadlineMs: 5_000, logger })
   const quota = createQuota({
     policy,
     store,
@@ -66,7 +66,7 @@ describe.runIf(redisTests)('rights of the Redis user, by HTTP', () => {
     await quota.ready()
     const front = await startHttpFront(redis.port)
     later(() => front.stop())
-    const other = redisHttpStore({ url: front.url, token: front.token, deadlineMs: 5_000, logger: false })
+    const other = redisRestStore({ url: front.url, token: front.token, deadlineMs: 5_000, logger: false })
     later(() => other.close())
     const heard = vi.fn()
     other.settings.watch(heard)

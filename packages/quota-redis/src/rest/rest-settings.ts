@@ -6,21 +6,21 @@ import { type Script, scriptOf } from '../lua/script.ts'
 import { ChannelRights } from '../settings/channel-rights.ts'
 import { KeyedSettings, WRITE_SETTINGS } from '../settings/keyed-settings.ts'
 import type { SettingsKeys } from '../settings/settings-keys.ts'
-import type { HttpRedis } from './http-redis.ts'
+import type { RestRedis } from './rest-redis.ts'
 
 /**
  * Settings that are read on use. Each reply contains the last change, and watchers are notified if it is new. Nothing
  * polls, so a process without calls is not notified.
  */
-export class HttpSettings extends KeyedSettings {
+export class RestSettings extends KeyedSettings {
   readonly sharesNothing: boolean
-  readonly #redis: HttpRedis
+  readonly #redis: RestRedis
   readonly #listeners = new Set<(change: SettingsChange) => void>()
   #seen: string | undefined
 
   readonly #rights: ChannelRights
 
-  constructor(redis: HttpRedis, keys: SettingsKeys, logger: QuotaLogger) {
+  constructor(redis: RestRedis, keys: SettingsKeys, logger: QuotaLogger) {
     super(keys)
     this.#rights = new ChannelRights(keys.changes, logger)
     this.sharesNothing = redis.sharesNothing

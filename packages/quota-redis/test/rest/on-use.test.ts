@@ -2,9 +2,9 @@ import { createQuota, definePolicy } from '@scoregw/quota'
 import { startHttpFront } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { redisHttpStore } from '../../src/http.ts'
 import { redisSettings, redisStore } from '../../src/index.ts'
 import { leasedRedisStore } from '../../src/leases.ts'
+import { redisRestStore } from '../../src/rest.ts'
 import { redisBroadcast } from '../../src/settings/redis-broadcast.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { redisTests } from '../support/redis-server.ts'
@@ -30,7 +30,7 @@ async function started() {
   }
   /** Another process. */
   const open = (batch = true, deadlineMs = 5_000) => {
-    const store = redisHttpStore({ url: front.url, token: front.token, deadlineMs, fetch: counting, batch })
+    const store = redisRestStore({ url: front.url, token: front.token, deadlineMs, fetch: counting, batch })
     const quota = createQuota({ policy, store, settingsStore: store.settings })
     later(() => quota.close())
     return quota
@@ -87,7 +87,7 @@ describe.runIf(redisTests).each([true, false])('an HTTP store with batches: %s',
 describe('unavailable features by HTTP', () => {
   it.each(['leases', 'broadcast'])('the HTTP store rejects the option %s', (name) => {
     const options = { url: 'https://db.example', token: 't', [name]: true }
-    expect(() => redisHttpStore(options)).toThrow(new RegExp(`${name}.*not available by HTTP`))
+    expect(() => redisRestStore(options)).toThrow(new RegExp(`${name}.*not available by HTTP`))
   })
 
   it.each([
@@ -98,7 +98,7 @@ describe('unavailable features by HTTP', () => {
     const client = { url: 'https://db.example', token: 'secret-token' }
     const made = () => (make as (options: object) => unknown)({ client })
     expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
-    expect(made).toThrow(new RegExp(`${name}.*redisHttpStore\\(\\)`))
+    expect(made).toThrow(new RegExp(`${name}.*redisRestStore\\(\\)`))
     expect(made).not.toThrow(/secret-token/)
   })
 
@@ -110,7 +110,7 @@ describe('unavailable features by HTTP', () => {
     ['https://db.example', 'secret-token\n'],
     ['https://db.example', ''],
   ])('an address or token that no request can carry is rejected and not shown: %j', (url, token) => {
-    const made = () => redisHttpStore({ url, token })
+    const made = () => redisRestStore({ url, token })
     expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
     expect(made).not.toThrow(/secret-token/)
   })

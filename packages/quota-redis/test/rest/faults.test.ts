@@ -3,7 +3,7 @@ import { createQuota, type QuotaError } from '@scoregw/quota'
 import { type FrontFault, startHttpFront } from '@scoregw/redis-server'
 import { freePort } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
-import { type RedisHttpStoreOptions, redisHttpStore } from '../../src/http.ts'
+import { type RedisRestStoreOptions, redisRestStore } from '../../src/rest.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { policyOf, usedBy } from '../support/engines.ts'
 import { redisTests } from '../support/redis-server.ts'
@@ -11,14 +11,14 @@ import { redisTests } from '../support/redis-server.ts'
 const { later, server } = useCleanups()
 
 /** An engine that has been answered once, so that the server knows its script. */
-async function started(options: Partial<RedisHttpStoreOptions> = {}) {
+async function started(options: Partial<RedisRestStoreOptions> = {}) {
   const redis = await server()
   const front = await startHttpFront(redis.port)
   later(() => front.stop())
   const { url, token } = front
   const quota = createQuota({
     policy: policyOf(),
-    store: redisHttpStore({ url, token, deadlineMs: 5_000, ...options }),
+    store: redisRestStore({ url, token, deadlineMs: 5_000, ...options }),
   })
   quota.on('degraded', () => undefined)
   later(() => quota.close())
@@ -94,7 +94,7 @@ describe.runIf(redisTests)('missing HTTP responses', () => {
 
   it('a connection error within the deadline names the database’s address', async () => {
     const port = await freePort()
-    const store = redisHttpStore({ url: `http://127.0.0.1:${port}`, token: 't', deadlineMs: 50 })
+    const store = redisRestStore({ url: `http://127.0.0.1:${port}`, token: 't', deadlineMs: 50 })
     const quota = createQuota({ policy: policyOf(), store })
     quota.on('degraded', () => undefined)
     later(() => quota.close())
@@ -126,12 +126,12 @@ describe.runIf(redisTests)('HTTP responses after the deadline', () => {
   }
 
   /** An engine whose answers come after its deadline, and one that reads the counters. */
-  async function late(options: Partial<RedisHttpStoreOptions> = {}) {
+  async function late(options: Partial<RedisRestStoreOptions> = {}) {
     const { quota, front } = await started()
     const { url, token } = front
     const { held, calls, state, open } = gate()
     state.isShut = true
-    const store = redisHttpStore({ url, token, deadlineMs: 2_000, fetch: held, ...options })
+    const store = redisRestStore({ url, token, deadlineMs: 2_000, fetch: held, ...options })
     const hasty = createQuota({ policy: policyOf(), store })
     hasty.on('degraded', () => undefined)
     later(() => hasty.close())
@@ -167,7 +167,7 @@ describe.runIf(redisTests)('the HTTP token', () => {
 
   it('the error for a wrong token says so', async () => {
     const { front } = await started()
-    const store = redisHttpStore({ url: front.url, token: 'wrong-token' })
+    const store = redisRestStore({ url: front.url, token: 'wrong-token' })
     const error = await store.ready!().then(undefined, (caught: unknown) => caught)
     expect(error).toMatchObject({ code: 'store_error', message: expect.stringContaining('WRONGPASS') })
     expect(inspect(error, { depth: 9 })).not.toContain('wrong-token')

@@ -1,7 +1,7 @@
 -- A script as it is called over HTTP. JSON cannot contain bytes, so they arrive as text. Each reply contains its call's tag.
 --
 -- KEYS   the script's keys, then the key of the last change
--- ARGV   the script's arguments, with bytes marked (see ../http-redis.ts), then a tag
+-- ARGV   the script's arguments, with bytes marked (see ../rest-redis.ts), then a tag
 -- REPLY  { the tag, the last change, the script's reply }
 
 local function carried_out(KEYS, ARGV) -- luacheck: ignore 212

@@ -4,8 +4,8 @@ import type { Deadline } from '@scoregw/quota/store'
 import { type Reply, textOf, type Word } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
-import byHttp from './lua/by-http.lua'
-import type { ParsedHttpOptions } from './options.ts'
+import byRest from './lua/by-rest.lua'
+import type { ParsedRestOptions } from './options.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout, clearTimeout } = globalThis
@@ -21,11 +21,11 @@ const MAX_ERROR_TEXT = 300
  * errors reject as `ReplyError`. A command that was not sent rejects as `store_error`. With any other error the outcome
  * is unknown.
  */
-export class HttpRedis {
+export class RestRedis {
   readonly usable: boolean = true
   readonly opening: undefined
   readonly sharesNothing: boolean
-  readonly #options: ParsedHttpOptions
+  readonly #options: ParsedRestOptions
   readonly #changes: string
   readonly #onChanges: (last: string) => void
   readonly #scripts = new WeakMap<Script, Script>()
@@ -34,7 +34,7 @@ export class HttpRedis {
   #isClosed = false
 
   /** @param onChanges receives the value of the key `changes` with each answer; `''` if there is none */
-  constructor(options: ParsedHttpOptions, changes: string, onChanges: (last: string) => void) {
+  constructor(options: ParsedRestOptions, changes: string, onChanges: (last: string) => void) {
     this.sharesNothing = !options.batch
     this.#options = options
     this.#changes = changes
@@ -56,7 +56,7 @@ export class HttpRedis {
 
   /** @param deadline of the call. Nothing is sent after it. Without one, a default deadline applies */
   async evaluate(script: Script, args: readonly Word[], deadline?: Deadline): Promise<Reply> {
-    const { text, sha } = this.#scriptByHttp(script)
+    const { text, sha } = this.#scriptByRest(script)
     const keys = Number(args[0])
     const tag = `${this.#calls++}.${Math.random()}`
     const words = [keys + 1, ...args.slice(1, keys + 1), this.#changes, ...args.slice(keys + 1), tag]
@@ -101,8 +101,8 @@ export class HttpRedis {
     }
   }
 
-  #scriptByHttp(script: Script): Script {
-    const known = this.#scripts.get(script) ?? scriptOf(byHttp, { './script': script.text })
+  #scriptByRest(script: Script): Script {
+    const known = this.#scripts.get(script) ?? scriptOf(byRest, { './script': script.text })
     this.#scripts.set(script, known)
     return known
   }
@@ -155,7 +155,7 @@ function refused(message: string): Error {
 
 // Words and replies as JSON -------------------------------------------------------------------------------------------
 
-/** Marks bytes sent as text; `lua/by-http.lua` converts them back. */
+/** Marks bytes sent as text; `lua/by-rest.lua` converts them back. */
 const MARK = '\x7f'
 
 /** A word of a command as JSON. */

@@ -11,15 +11,15 @@ import { CAN, OpenedCounters } from '../counters/counters.ts'
 import { SettingsKeys } from '../settings/settings-keys.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { tryRights } from '../store/rights.ts'
-import { HttpRedis } from './http-redis.ts'
-import { HttpSettings } from './http-settings.ts'
-import { type ParsedHttpOptions, parseHttpOptions, type RedisHttpStoreOptions } from './options.ts'
+import { type ParsedRestOptions, parseRestOptions, type RedisRestStoreOptions } from './options.ts'
+import { RestRedis } from './rest-redis.ts'
+import { RestSettings } from './rest-settings.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const steadyMs = performance.now.bind(performance)
 
 /** Counters and settings in a Redis that is called over HTTP. */
-export interface RedisHttpStore extends RedisStore {
+export interface RedisRestStore extends RedisStore {
   /** The settings in the same database: `createQuota({ policy, store, settingsStore: store.settings })`. */
   readonly settings: AsyncSettingsStore
 }
@@ -30,11 +30,11 @@ export interface RedisHttpStore extends RedisStore {
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
- * const store = redisHttpStore({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
+ * const store = redisRestStore({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
  * const quota = createQuota({ limits: { perMinute: { by: 'user', limit: 60, per: '1m' } }, store })
  */
-export function redisHttpStore(options: RedisHttpStoreOptions): RedisHttpStore {
-  return new Store(parseHttpOptions(options))
+export function redisRestStore(options: RedisRestStoreOptions): RedisRestStore {
+  return new Store(parseRestOptions(options))
 }
 
 /** The shortest time between two sweeps of expired holds, in milliseconds. */
@@ -42,26 +42,26 @@ const SWEEP_EVERY_MS = 1_000
 /** How many ended holds are kept until they are read. */
 const MAX_ENDED = 1_000
 
-class Store implements RedisHttpStore {
+class Store implements RedisRestStore {
   readonly sync = false
   readonly can: StoreAbilities = CAN
   readonly deadlineMs: number
   readonly place: string
-  readonly settings: HttpSettings
+  readonly settings: RestSettings
   readonly #prefix: string
-  readonly #redis: HttpRedis
+  readonly #redis: RestRedis
   readonly #counters: OpenedCounters
   /** Without timers a test decides when to sweep. */
   readonly #sweeps: boolean
 
-  constructor(options: ParsedHttpOptions) {
+  constructor(options: ParsedRestOptions) {
     const { url, prefix, deadlineMs, logger, testClock } = options
     const keys = new SettingsKeys(prefix)
     this.deadlineMs = deadlineMs
     this.place = `redis ${url} ${prefix}`
     this.#prefix = prefix
-    this.#redis = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
-    this.settings = new HttpSettings(this.#redis, keys, logger)
+    this.#redis = new RestRedis(options, keys.changes, (last) => this.settings.noted(last))
+    this.settings = new RestSettings(this.#redis, keys, logger)
     this.#counters = new OpenedCounters({ connection: this.#redis, prefix, deadlineMs, testClock })
     this.#sweeps = testClock === undefined
   }

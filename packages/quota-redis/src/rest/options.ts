@@ -13,8 +13,8 @@ import {
 } from '@scoregw/quota/internal'
 import { prefixCheck, WORDS } from '../store/key-options.ts'
 
-/** Options of {@link redisHttpStore}. */
-export interface RedisHttpStoreOptions {
+/** Options of {@link redisRestStore}. */
+export interface RedisRestStoreOptions {
   /** The database's address, `https://…`. */
   readonly url: string
   /** Sent as `Authorization: Bearer …`, and never part of an error. It must be allowed to write. */
@@ -56,7 +56,7 @@ export interface RedisHttpStoreOptions {
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedHttpOptions = Omit<RedisHttpStoreOptions, 'logger'> & {
+export type ParsedRestOptions = Omit<RedisRestStoreOptions, 'logger'> & {
   readonly logger: QuotaLogger
   readonly prefix: string
   readonly deadlineMs: number
@@ -65,13 +65,13 @@ export type ParsedHttpOptions = Omit<RedisHttpStoreOptions, 'logger'> & {
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-const NOT_BY_HTTP =
+const NOT_BY_REST =
   'not available by HTTP: it needs a connection of its own, redisStore() and an ioredis or node-redis client'
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
-export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__PURE__ */ optionsParser(
-  'redisHttpStore()',
-  (): Checks<ParsedHttpOptions> => ({
+export const parseRestOptions: (options: unknown) => ParsedRestOptions = /* @__PURE__ */ optionsParser(
+  'redisRestStore()',
+  (): Checks<ParsedRestOptions> => ({
     url: where(isText, 'the address of a database, https://…'),
     token: where(isText, 'the token of the database'),
     fetch: optional(aFunction<typeof fetch>()),
@@ -86,8 +86,8 @@ export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__P
       ...WORDS,
       client: 'the server is named by `url` and `token`',
       redis: 'the server is named by `url` and `token`',
-      leases: NOT_BY_HTTP,
-      broadcast: NOT_BY_HTTP,
+      leases: NOT_BY_REST,
+      broadcast: NOT_BY_REST,
       retry: 'nothing is sent twice: raise `deadlineMs`',
     },
     between: ({ url, token }) => [

@@ -9,7 +9,7 @@ import { type HttpFront, startHttpFront } from '@scoregw/redis-server'
 import { slowTests } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { redisHttpStore } from '../../src/http.ts'
+import { redisRestStore } from '../../src/rest.ts'
 import { newPrefix, whatIsStored } from '../store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
 
@@ -31,7 +31,7 @@ describe.runIf(redisTests && slowTests)('the store by HTTP', () => {
   })
 
   const opened = (prefix: string, more: object = {}) =>
-    redisHttpStore({ url: front.url, token: front.token, prefix, deadlineMs: 2_000, ...more })
+    redisRestStore({ url: front.url, token: front.token, prefix, deadlineMs: 2_000, ...more })
 
   const registered = modes.map((batch) =>
     describeStore(
