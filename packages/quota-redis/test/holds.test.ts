@@ -25,6 +25,19 @@ describe.runIf(redisTests)('holds on Redis', () => {
 
   const expiresAt = async (key: string): Promise<number> => Number(await redis.admin.call('PEXPIRETIME', key))
 
+  it('a hold that ends at this very instant has ended', async () => {
+    const clock = manualClock()
+    const one = holder({ prefix: newPrefix(), schema: HOURS, limits: [100], clock })
+    await one.hold('late', 10, { ttlMs: 1_000 })
+    await one.hold('in time', 20, { ttlMs: 1_001 })
+    clock.advance(1_000)
+    await one.cancel('late')
+    await one.cancel('in time')
+    expect(await one.used()).toEqual([0])
+    // What ended unsettled is reported.
+    expect((await one.holds.sweep()).ended).toMatchObject([{ costs: { tokens: 10 }, endsAt: clock.now() }])
+  })
+
   it('20 concurrent holds of 75 under a limit of 500 in two processes give exactly 6 admissions', async () => {
     const options = { prefix: newPrefix(), schema: HOURS, limits: [500] }
     const parties = [holder(options), holder(options)]

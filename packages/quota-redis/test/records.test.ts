@@ -78,6 +78,23 @@ describe.runIf(redisTests)('records of holds and ids', () => {
     for (const { identity } of SLOTS.layers[0]!.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
   })
 
+  it('a record in an unknown state is damaged, however it is reached', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [1, 2].map(() => holder({ prefix, schema: HOURS, limits: [100] }))
+    await one!.hold('h', 10)
+    const { key } = new Keys(prefix, HOURS).recordPlace('u', 'h')
+    const record = (await redis.admin.getBuffer(key))!
+    // After the mark, the expiry and the version.
+    const stateAt = record.indexOf('["R"') + 2
+    expect(stateAt).toBe(17)
+    record[stateAt] = 'Z'.charCodeAt(0)
+    await redis.admin.set(key, record)
+    for (const call of [other!.hold('h', 10), other!.cancel('h'), other!.extend('h', 60_000)]) {
+      await expect(call).rejects.toMatchObject({ code: 'damaged_row', message: expect.stringContaining('record') })
+    }
+    expect(await other!.used()).toEqual([10])
+  })
+
   it('a record whose rows have four lists is read by a policy that has none of them', async () => {
     const prefix = newPrefix()
     const lists = [1, 2, 3, 4, 5].map((hours) => [windowCell({ label: `${hours}h`, lengthMs: hours * 3_600_000 })])

@@ -67,6 +67,24 @@ describe.runIf(redisTests)('missing HTTP responses', () => {
     },
   )
 
+  it('a response without the record that it tells of is refused', async () => {
+    let cuts = Number.NaN
+    const cutting: typeof fetch = async (url, init) => {
+      const response = await fetch(url, init)
+      if (Number.isNaN(cuts)) return response
+      if (++cuts > 2) throw new Error('it is sent again and again')
+      const { result } = (await response.json()) as { readonly result: readonly unknown[] }
+      const [tag, last, reply] = result
+      // A batch's text, without the answers that follow it.
+      return Response.json({ result: [tag, last, Array.isArray(reply) ? reply[0] : reply] })
+    }
+    const { quota } = await started({ fetch: cutting })
+    await quota.reserve({ ...write, id: 'order-7' })
+    cuts = 0
+    const cause = await causeOf(quota.reserve({ ...write, id: 'order-7' }))
+    expect(cause).toMatchObject({ code: 'store_error', message: expect.stringContaining('without a record') })
+  })
+
   it('a duplicated response isn’t taken for the next call’s', async () => {
     const { quota, front } = await started()
     front.faults.push('answered-twice')
