@@ -1,3 +1,4 @@
+import { nth } from '@scoregw/quota/internal'
 import { Deadline } from '@scoregw/quota/store'
 import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import { CONNECT_TIMEOUT_MS, type Connection, type ConnectionOptions } from './connection.ts'
@@ -25,7 +26,7 @@ export function keySlot(key: string): number {
   const to = from === -1 ? -1 : key.indexOf('}', from + 1)
   const tagged = to > from + 1 ? key.slice(from + 1, to) : key
   let crc = 0
-  for (const byte of Buffer.from(tagged)) crc = ((crc << 8) & 0xffff) ^ CRC[(crc >> 8) ^ byte]!
+  for (const byte of Buffer.from(tagged)) crc = ((crc << 8) & 0xffff) ^ nth(CRC, (crc >> 8) ^ byte)
   return crc % SLOTS
 }
 
@@ -64,6 +65,12 @@ const NODE_OPTIONS = {
   replyMapping: 'legacy',
 } as const
 
+interface NodeConnection {
+  readonly server: ServerConnection
+  /** When it was last needed, by a monotonic clock. */
+  neededAtMs: number
+}
+
 /** The store's own connections to the servers of a cluster that serve the needed slots. */
 export class ClusterNodes {
   readonly #client: Cluster
@@ -76,9 +83,7 @@ export class ClusterNodes {
   #pattern: Redis | undefined
   readonly #options: ConnectionOptions
   /** By address, `host:port`. */
-  readonly #connections = new Map<string, ServerConnection>()
-  /** When each was last needed, by a monotonic clock. */
-  readonly #neededAtMs = new Map<string, number>()
+  readonly #connections = new Map<string, NodeConnection>()
   /** The server address of each needed slot; `undefined` while unknown. */
   readonly #addresses = new Map<number, string | undefined>()
   #waiters: Waiters | undefined = new Waiters()
@@ -105,7 +110,7 @@ export class ClusterNodes {
       if (connection === undefined) throw notConnected(this.#lastError)
       return connection
     }
-    const isUsable = (): boolean => this.#at(slot)?.usable ?? false
+    const isUsable = (): boolean => this.#at(slot)?.usable === true
     const opening = (): Promise<void> | undefined => this.#openingOf(slot)
     return {
       get usable() {
@@ -130,7 +135,7 @@ export class ClusterNodes {
     clearTimeout(this.#timer)
     clearTimeout(this.#restart)
     this.#topology.disconnect()
-    for (const connection of this.#connections.values()) connection.close()
+    for (const { server } of this.#connections.values()) server.close()
     this.#connections.clear()
     this.#waiters?.reject(notConnected(new Error('closed')))
     this.#waiters = undefined
@@ -161,7 +166,8 @@ export class ClusterNodes {
   }
 
   #at(slot: number): ServerConnection | undefined {
-    return this.#connections.get(this.#addresses.get(slot) ?? '')
+    const address = this.#addresses.get(slot)
+    return address === undefined ? undefined : this.#connections.get(address)?.server
   }
 
   #openingOf(slot: number): Promise<void> | undefined {
@@ -202,14 +208,17 @@ export class ClusterNodes {
   }
 
   #connectionTo(address: string): ServerConnection {
-    this.#neededAtMs.set(address, steadyMs())
     const known = this.#connections.get(address)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      known.neededAtMs = steadyMs()
+      return known.server
+    }
     const colon = address.lastIndexOf(':')
     const { options: clusterOptions } = this.#client
     // Any server of the cluster shows how to connect: with which password, with or without TLS.
-    this.#pattern = this.#topology.nodes()[0] ?? this.#pattern
-    const pattern = this.#pattern!
+    const pattern = this.#topology.nodes()[0] ?? this.#pattern
+    if (pattern === undefined) throw notConnected(this.#lastError)
+    this.#pattern = pattern
     const place: Place = {
       get options() {
         return { ...pattern.options, ...clusterOptions.redisOptions }
@@ -227,9 +236,9 @@ export class ClusterNodes {
     const onUsable = (server: Connection) => {
       if (this.#isNeeded(address)) this.#options.onUsable?.(server)
     }
-    const connection = new ServerConnection(pattern, { ...this.#options, onUsable }, place)
-    this.#connections.set(address, connection)
-    return connection
+    const server = new ServerConnection(pattern, { ...this.#options, onUsable }, place)
+    this.#connections.set(address, { server, neededAtMs: steadyMs() })
+    return server
   }
 
   #isNeeded(address: string): boolean {
@@ -238,11 +247,11 @@ export class ClusterNodes {
 
   #dropUnused(): void {
     const nowMs = steadyMs()
-    for (const [address, connection] of this.#connections) {
-      if (this.#isNeeded(address)) this.#neededAtMs.set(address, nowMs)
-      else if (nowMs - (this.#neededAtMs.get(address) ?? nowMs) > KEEP_UNUSED_MS || !connection.usable) {
+    for (const [address, node] of this.#connections) {
+      if (this.#isNeeded(address)) node.neededAtMs = nowMs
+      else if (nowMs - node.neededAtMs > KEEP_UNUSED_MS || !node.server.usable) {
         this.#connections.delete(address)
-        connection.close()
+        node.server.close()
       }
     }
   }

@@ -2,7 +2,7 @@ import type { QuotaLogger } from '@scoregw/quota'
 import type { Deadline } from '@scoregw/quota/store'
 import type { Cluster, Redis } from 'ioredis'
 import type { Script } from '../lua/script.ts'
-import { isReplyOf } from './errors.ts'
+import { isReplyOf, storeError } from './errors.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setTimeout } = globalThis
@@ -112,6 +112,13 @@ export interface ConnectionOptions {
 export function textOf(reply: Reply | undefined): string | undefined {
   if (!ArrayBuffer.isView(reply)) return undefined
   return Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength).toString()
+}
+
+/** The same of a reply that is always text. @throws {QuotaError} `store_error` */
+export function textIn(reply: Reply | undefined): string {
+  const text = textOf(reply)
+  if (text === undefined) throw storeError('Redis sent a reply that cannot be read')
+  return text
 }
 
 // Work on the server that has the keys --------------------------------------------------------------------------------

@@ -6,21 +6,11 @@ import { storeError } from '../connection/errors.ts'
 import publish from '../lua/publish.lua'
 import { scriptOf } from '../lua/script.ts'
 import { ChangeFeed } from '../settings/change-feed.ts'
-import { settingsOptionsParser } from '../settings/options.ts'
+import { type RedisSettingsOptions, settingsOptionsParser } from '../store/options.ts'
 import compareAndSet from './compare-and-set.lua'
 
 /** The options of {@link redisFactor}. */
-export interface RedisFactorOptions {
-  /**
-   * Your client for the server or cluster. The store copies its connection settings, opens its own connections, and
-   * leaves this client alone.
-   */
-  readonly client: RedisClient
-  /** The beginning of every key. The client's own `keyPrefix` is ignored. @default 'quota' */
-  readonly prefix?: string | undefined
-  /** Receives warnings; `false` silences it. @default the console */
-  readonly logger?: QuotaLogger | false | undefined
-}
+export interface RedisFactorOptions extends RedisSettingsOptions {}
 
 /** A {@link FactorStore} in Redis: one factor for all processes with the same server and prefix. */
 export interface RedisFactor extends FactorStore {

@@ -1,7 +1,6 @@
 import { countIn, type Layout } from '@scoregw/quota/internal'
 import type { UnitAmounts } from './amounts.ts'
-import { elapsedMs, type Moment } from './lease.ts'
-import type { Seen } from './seen.ts'
+import { elapsedMs, type Moment, type Seen } from './lease.ts'
 import { areSameLimits, type LeaseLimits, type SharedAnswer, type SharedRequest } from './shared-answer.ts'
 
 /** How long a refusal of the shared layers applies to later requests of at least the same cost, in milliseconds. */

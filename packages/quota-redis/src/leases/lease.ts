@@ -25,6 +25,16 @@ export function elapsedMs(from: Moment, to: Moment): number {
   return Math.max(to.steadyMs - from.steadyMs, to.wallMs - from.wallMs)
 }
 
+/** The last reply of the shared layers. */
+export interface Seen {
+  readonly now: number
+  readonly at: Moment
+  /** `[startedAt, used]` for each window, all leases included. */
+  readonly states: readonly number[]
+  /** When each window ends, epoch milliseconds; `Infinity` if it is not open. */
+  readonly ends: readonly number[]
+}
+
 /** The result of a grant, for a lease. */
 export interface LeaseGrant extends LeaseLimits {
   readonly id: string

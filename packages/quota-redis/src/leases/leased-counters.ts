@@ -1,4 +1,4 @@
-import { usedLayers } from '@scoregw/quota/internal'
+import { isToSettle, usedLayers } from '@scoregw/quota/internal'
 import {
   Deadlines,
   isNotDone,
@@ -12,13 +12,15 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
+import { refundsOfStates } from '../counters/charges.ts'
+import type { Counters } from '../counters/counters.ts'
+import { newMark } from '../counters/record.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
 import { Places, type PlacesDeps } from './places.ts'
 import { type SharedAnswer, stale } from './shared-answer.ts'
 import { startsOf } from './shared-cells.ts'
 import { joined, pairsAt, type SplitLayers, type SplitQuotas, splitLayers } from './split.ts'
-import { undo } from './undo.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const steadyMs = performance.now.bind(performance)
@@ -218,4 +220,22 @@ export class LeasedCounters implements RedisCounters {
 
 function closed(): Error {
   return notDone(storeError('this Redis store was closed'))
+}
+
+/**
+ * Undoes an admission. Unlike a cancellation, it closes windows that it opened and nothing else used, and forgets the
+ * id.
+ *
+ * @param takenAt the time of the reply that admitted it, epoch milliseconds
+ */
+async function undo(counters: Counters, request: SettleRequest, takenAt: number): Promise<void> {
+  const { subject, id } = request
+  const { keys, changes } = counters
+  const refunds = refundsOfStates(request, keys).map((refund) => ({ ...refund, closes: refund.startedAt >= takenAt }))
+  if (id === undefined) return counters.refund(refunds)
+  await changes.change(keys.recordPlace(subject, id.id), (record) => {
+    if (!isToSettle(record, id)) return { result: undefined }
+    const after = { ...record, mark: newMark(), state: 'cancelled' } as const
+    return { result: undefined, change: { after, keepMs: 0, refunds } }
+  })
 }

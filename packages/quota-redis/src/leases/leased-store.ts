@@ -2,18 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { QuotaError } from '@scoregw/quota'
 import { keyName, layoutOf, nth } from '@scoregw/quota/internal'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
-import type { Connection } from '../connection/connection.ts'
+import { type Connection, type Reply, textIn } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
 import { Counters } from '../counters/counters.ts'
 import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { scriptRunner, tryRights } from '../store/rights.ts'
 import { total } from './amounts.ts'
-import { groupPrefixes } from './groups.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { LeasedCounters } from './leased-counters.ts'
+import { groupPrefixes } from './places.ts'
 import { Pools } from './pools.ts'
-import { ReplicaCount } from './replica-count.ts'
+
+// As they are now: a test may replace them later, and a server goes on.
+const steadyMs = performance.now.bind(performance)
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
 export interface LeasedRedisStore extends RedisStore {
@@ -148,5 +150,43 @@ class Store implements LeasedRedisStore {
     const { deadlineMs, testClock } = this.#options
     const connection = this.#connections.to(`{${prefix}}`)
     return new Counters({ connection, prefix, deadlineMs, testClock }, schema)
+  }
+}
+
+/** How long a count is used before it is read again, in milliseconds. */
+const USED_MS = 1_000
+
+/**
+ * How many replicas could take a server's place, according to that server. It counts all replicas known to its cluster
+ * and not found to be gone, even if their link is down. The client's slot table omits replicas that have received
+ * nothing yet. The server's own count omits replicas that lost their link. Either could take over without a grant.
+ */
+class ReplicaCount {
+  #server: Connection | undefined
+  #count = 0
+  #atMs = 0
+  #reading: Promise<void> | undefined
+
+  /** @throws the client's error if the server does not answer */
+  async of(server: Connection): Promise<number> {
+    const isKnown = server === this.#server
+    if (!isKnown || steadyMs() - this.#atMs >= USED_MS) {
+      this.#reading ??= this.#read(server).finally(() => {
+        this.#reading = undefined
+      })
+      // An old count delays no call. A failed read is repeated by the next call.
+      if (isKnown) this.#reading.catch(() => undefined)
+      else await this.#reading
+    }
+    return this.#count
+  }
+
+  async #read(server: Connection): Promise<void> {
+    const id = textIn(await server.send('CLUSTER', 'MYID'))
+    const lines = (await server.send('CLUSTER', 'REPLICAS', id)) as readonly Reply[]
+    const hasFailed = (line: Reply): boolean => /^\S+ \S+ (?:\S+,)?fail[, ]/.test(textIn(line))
+    this.#count = lines.filter((line) => !hasFailed(line)).length
+    this.#server = server
+    this.#atMs = steadyMs()
   }
 }

@@ -1,12 +1,10 @@
 import { countIn, Instant, type Layout, startIn } from '@scoregw/quota/internal'
 import { notDone } from '@scoregw/quota/store'
 import { storeError } from '../connection/errors.ts'
-import { addTo, covers, isNothing, minus, plus, total, type UnitAmounts } from './amounts.ts'
+import { addTo, covers, isNothing, minus, plus, RecentCosts, total, type UnitAmounts } from './amounts.ts'
 import { Denials } from './denials.ts'
-import { areUsable, Lease, type LeaseGrant, type Moment } from './lease.ts'
+import { areUsable, Lease, type LeaseGrant, type Moment, type Seen } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import { RecentCosts } from './recent-costs.ts'
-import type { Seen } from './seen.ts'
 import {
   areSameLimits,
   isSame,
@@ -92,7 +90,7 @@ export class SharedPool {
 
   take(request: SharedRequest): SharedAnswer | Promise<SharedAnswer> {
     const now = this.#deps.moment()
-    this.#recent.add(request.costs, now)
+    this.#recent.add(request.costs, now.steadyMs)
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {

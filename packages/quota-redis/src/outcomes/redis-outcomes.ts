@@ -5,22 +5,14 @@ import {
   type OutcomeColumn,
   type OutcomeStore,
 } from '@scoregw/quota/adaptive'
-import { type Connection, carryOut, type RedisClient, type Reply, textOf } from '../connection/connection.ts'
+import { type Connection, carryOut, type Reply, textIn } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
 import { scriptOf } from '../lua/script.ts'
-import { keyOptionsParser } from '../store/key-options.ts'
+import { type ClientOptions, keyOptionsParser } from '../store/options.ts'
 import add from './add.lua'
 
 /** The options of {@link redisOutcomes}. */
-export interface RedisOutcomesOptions {
-  /**
-   * Your client for the server or cluster. The store copies its connection settings, opens its own connection, and
-   * leaves this client alone.
-   */
-  readonly client: RedisClient
-  /** The beginning of every key. The client's own `keyPrefix` is ignored. @default 'quota' */
-  readonly prefix?: string | undefined
-}
+export interface RedisOutcomesOptions extends ClientOptions {}
 
 /** An {@link OutcomeStore} in Redis. It counts for all processes with the same server and prefix. */
 export interface RedisOutcomes extends OutcomeStore {
@@ -87,17 +79,21 @@ class Store implements RedisOutcomes {
     this.#connection.close()
   }
 
-  #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
+  #hashes(buckets: readonly number[]): Promise<ReadonlyMap<string, number>[]> {
     return Promise.all(
       buckets.map(async (bucket) => {
         const reply = await carryOut(this.#connection, (connection) => connection.send('HGETALL', this.#start + bucket))
-        const words = (reply as readonly Reply[]).map((word) => textOf(word) ?? '')
-        return Object.fromEntries(
-          words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])),
-        )
+        return fieldsIn(reply as readonly Reply[])
       }),
     )
   }
+}
+
+/** The fields of a hash, in which names and values alternate. */
+function fieldsIn(words: readonly Reply[]): ReadonlyMap<string, number> {
+  const fields = new Map<string, number>()
+  for (let at = 0; at < words.length; at += 2) fields.set(textIn(words[at]), Number(textIn(words[at + 1])))
+  return fields
 }
 
 function byBucket(counts: readonly MinuteOutcomes[]): Map<number, MinuteOutcomes[]> {
@@ -118,13 +114,12 @@ function additions(keyIndex: number, counts: MinuteOutcomes): (string | number)[
 }
 
 /** The minutes of one hash, in order. Fields that another version of this library may have added are ignored. */
-function minutesOf(fields: Readonly<Record<string, string>>): MinuteOutcomes[] {
-  const names = Object.keys(fields)
-  const minutes = new Set(names.map((name) => Number.parseInt(name, 10)))
+function minutesOf(fields: ReadonlyMap<string, number>): MinuteOutcomes[] {
+  const minutes = new Set([...fields.keys()].map((name) => Number.parseInt(name, 10)))
   return [...minutes]
     .sort((a, b) => a - b)
     .map((minute) => {
-      const counts = OUTCOME_COLUMNS.map((column) => [column, Number(fields[`${minute}:${column}`] ?? 0)] as const)
+      const counts = OUTCOME_COLUMNS.map((column) => [column, fields.get(`${minute}:${column}`) ?? 0] as const)
       return { minute, ...(Object.fromEntries(counts) as Record<OutcomeColumn, number>) }
     })
 }

@@ -11,7 +11,7 @@ import {
   wholeNumber,
   withDefault,
 } from '@scoregw/quota/internal'
-import { prefixCheck, WORDS } from '../store/key-options.ts'
+import { prefixCheck, WORDS } from '../store/options.ts'
 
 /** Options of {@link redisRestStore}. */
 export interface RedisRestStoreOptions {

@@ -3,10 +3,10 @@ import type { SettingsChange } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import { refusal } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
-import { ChannelRights } from '../settings/channel-rights.ts'
-import { KeyedSettings, WRITE_SETTINGS } from '../settings/keyed-settings.ts'
-import type { SettingsKeys } from '../settings/settings-keys.ts'
+import { ChannelRights, KeyedSettings, type SettingsKeys } from '../settings/keyed-settings.ts'
 import type { RestRedis } from './rest-redis.ts'
+
+const READ = scriptOf("return redis.call('GET', KEYS[1])")
 
 /**
  * Settings that are read on use. Each reply contains the last change, and watchers are notified if it is new. Nothing
@@ -14,17 +14,19 @@ import type { RestRedis } from './rest-redis.ts'
  */
 export class RestSettings extends KeyedSettings {
   readonly sharesNothing: boolean
-  readonly #redis: RestRedis
   readonly #listeners = new Set<(change: SettingsChange) => void>()
   #seen: string | undefined
 
-  readonly #rights: ChannelRights
-
   constructor(redis: RestRedis, keys: SettingsKeys, logger: QuotaLogger) {
-    super(keys)
-    this.#rights = new ChannelRights(keys.changes, logger)
+    const run = async (script: Script, all: readonly string[], words: readonly string[]): Promise<Reply> => {
+      try {
+        return await redis.evaluate(script, [String(all.length), ...all, ...words])
+      } catch (error) {
+        throw refusal(error, 'Redis')
+      }
+    }
+    super(keys, new ChannelRights(keys.changes, logger), { run, get: (key) => run(READ, [key], []) })
     this.sharesNothing = redis.sharesNothing
-    this.#redis = redis
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
@@ -40,26 +42,4 @@ export class RestSettings extends KeyedSettings {
     this.#seen = last
     if (isNew) for (const listener of [...this.#listeners]) listener({ kind: 'everything' })
   }
-
-  protected unpublished(reason: string): void {
-    this.#rights.areMissing(reason)
-  }
-
-  protected get(key: string): Promise<Reply> {
-    return this.#evaluated(READ, [key])
-  }
-
-  protected writeKeys(keys: readonly string[], words: readonly string[]): Promise<Reply> {
-    return this.#evaluated(WRITE_SETTINGS, keys, words)
-  }
-
-  async #evaluated(script: Script, keys: readonly string[], words: readonly string[] = []): Promise<Reply> {
-    try {
-      return await this.#redis.evaluate(script, [String(keys.length), ...keys, ...words])
-    } catch (error) {
-      throw refusal(error, 'Redis')
-    }
-  }
 }
-
-const READ = scriptOf("return redis.call('GET', KEYS[1])")

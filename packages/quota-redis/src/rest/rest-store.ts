@@ -8,7 +8,7 @@ import type {
   TakeRequest,
 } from '@scoregw/quota/store'
 import { CAN, OpenedCounters } from '../counters/counters.ts'
-import { SettingsKeys } from '../settings/settings-keys.ts'
+import { SettingsKeys } from '../settings/keyed-settings.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { tryRights } from '../store/rights.ts'
 import { type ParsedRestOptions, parseRestOptions, type RedisRestStoreOptions } from './options.ts'

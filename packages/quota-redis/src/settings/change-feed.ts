@@ -2,7 +2,7 @@ import type { QuotaLogger } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import { type Connection, type RedisClient, textOf } from '../connection/connection.ts'
 import { connectionTo, subscribe } from '../connection/connections.ts'
-import { ChannelRights } from './channel-rights.ts'
+import { ChannelRights } from './keyed-settings.ts'
 
 // As they are now: a test may replace them later, and a server goes on.
 const { setInterval, clearInterval } = globalThis

@@ -4,10 +4,10 @@ import { storeError } from '../connection/errors.ts'
 import publish from '../lua/publish.lua'
 import revision from '../lua/revision.lua'
 import { scriptOf } from '../lua/script.ts'
+import { type RedisSettingsOptions, settingsOptionsParser } from '../store/options.ts'
 import announce from './announce.lua'
 import { ChangeFeed } from './change-feed.ts'
-import { type RedisSettingsOptions, settingsOptionsParser } from './options.ts'
-import { SettingsKeys } from './settings-keys.ts'
+import { SettingsKeys } from './keyed-settings.ts'
 
 /** For a `SettingsStore` with its documents elsewhere, for example in SQL: notifies other processes of changes. */
 export interface RedisBroadcast {

@@ -5,11 +5,10 @@ import type {
   StoreWriteOptions,
   WriteReply,
 } from '@scoregw/quota/store'
-import { carryOut, type Reply } from '../connection/connection.ts'
+import { carryOut } from '../connection/connection.ts'
+import { type RedisSettingsOptions, settingsOptionsParser } from '../store/options.ts'
 import { ChangeFeed } from './change-feed.ts'
-import { KeyedSettings, WRITE_SETTINGS } from './keyed-settings.ts'
-import { type RedisSettingsOptions, settingsOptionsParser } from './options.ts'
-import { SettingsKeys } from './settings-keys.ts'
+import { KeyedSettings, SettingsKeys } from './keyed-settings.ts'
 
 /** An {@link AsyncSettingsStore} in Redis, shared by all processes with the same server and prefix. */
 export interface RedisSettings extends AsyncSettingsStore {
@@ -42,7 +41,11 @@ class Store extends KeyedSettings implements RedisSettings {
   readonly #feed: ChangeFeed
 
   constructor(feed: ChangeFeed, keys: SettingsKeys) {
-    super(keys)
+    super(keys, feed.rights, {
+      get: (key) => carryOut(feed.commands, (connection) => connection.send('GET', key)),
+      run: ({ text }, all, words) =>
+        carryOut(feed.commands, (connection) => connection.send('EVAL', text, all.length, ...all, ...words)),
+    })
     this.#feed = feed
   }
 
@@ -56,19 +59,5 @@ class Store extends KeyedSettings implements RedisSettings {
 
   close(): void {
     this.#feed.close()
-  }
-
-  protected unpublished(reason: string): void {
-    this.#feed.rights.areMissing(reason)
-  }
-
-  protected get(key: string): Promise<Reply> {
-    return carryOut(this.#feed.commands, (connection) => connection.send('GET', key))
-  }
-
-  protected writeKeys(keys: readonly string[], words: readonly string[]): Promise<Reply> {
-    return carryOut(this.#feed.commands, (connection) =>
-      connection.send('EVAL', WRITE_SETTINGS.text, keys.length, ...keys, ...words),
-    )
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keySlot } from '../../src/connection/cluster-nodes.ts'
-import { GROUPS, groupPrefixes } from '../../src/leases/groups.ts'
+import { GROUPS, groupPrefixes } from '../../src/leases/places.ts'
 
 const SLOTS = 16_384
 
