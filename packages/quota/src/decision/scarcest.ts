@@ -1,8 +1,7 @@
 import type { PlacedLimit } from '../policy/cells.ts'
 import { type Amount, amountsOf, type Counting, ofUnit } from '../policy/units.ts'
 import { applying, lastingOf, limitStatus, mostOf, neededOf, type Reading, startOf, sumOf } from './decide.ts'
-import type { Decision, LimitStatus } from './decision.ts'
-import { listedLimits } from './decision.ts'
+import { type Decision, type LimitStatus, listedLimits } from './decision.ts'
 import { type Made, madeOf } from './outcome.ts'
 
 /** Stands for the end of slots, which are freed with their work and not at a time. */

@@ -18,7 +18,7 @@ import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Fallback } from './decide/fallback.ts'
-import { type ChargeOf, NearLimits } from './decide/near-limits.ts'
+import { NearLimits, type Payer } from './decide/near-limits.ts'
 import { Outages, Reports } from './decide/reports.ts'
 import { CallDeadline, factorInTime, runAsync, settingsInTime, type Task, unsupported } from './decide/store-call.ts'
 import { Demands, type TakeDemand, Takes } from './decide/takes.ts'
@@ -149,7 +149,7 @@ export class EngineComponents {
   }
 
   /** Reads a subject's limits, as after a charge. */
-  *#read({ subject, set, operation, plan, numbers }: ChargeOf, costs: readonly number[]): Task<AdmittedDecision> {
+  *#read({ subject, set, operation, plan, numbers }: Payer, costs: readonly number[]): Task<AdmittedDecision> {
     const { calls, decisions } = this
     const startedAt = yield* calls.ready()
     const quotas = yield* calls.quotasOf(subject, { plan, numbers }, startedAt)

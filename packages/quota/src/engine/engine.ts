@@ -13,14 +13,12 @@ import { type QuotaSettings, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import { callOptions } from './decide/members.ts'
-import { answered, CallDeadline, runAsync, runSync, type Task, unavailable } from './decide/store-call.ts'
-import type { TakeDemand } from './decide/takes.ts'
+import { answered, CallDeadline, type Run, runAsync, runSync, type Task, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type { ParsedQuotaOptions, QuotaOptions } from './options.ts'
-import type { Quota, QuotaInTransaction, SyncQuota } from './quota.ts'
-import { openDoor } from './quota.ts'
+import { openDoor, type Quota, type QuotaInTransaction, type SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
   QuotaRequest,
@@ -45,6 +43,8 @@ class QuotaEngine implements Quota {
   readonly subjects: QuotaSubjects
   readonly holds: QuotaHolds
   readonly #components: EngineComponents
+  /** Runs tasks: with synchronous stores, without waiting. */
+  readonly #run: Run
   readonly #watch: HoldWatch
   readonly #consumption: Purpose<QuotaRequest, Decision>
   readonly #reservation: Purpose<ReserveRequest, Reservation>
@@ -55,6 +55,7 @@ class QuotaEngine implements Quota {
     const { policy, settingsStore: store, live, clock, calendar } = components
     this.#components = components
     this.sync = components.sync
+    this.#run = components.sync ? runSync : runAsync
     this.policy = policy
     this.holdTtlMs = components.check.holdTtlMs
     this.settings = settingsAdmin(components)
@@ -67,7 +68,7 @@ class QuotaEngine implements Quota {
     openDoor(this, {
       demand: (request) => this.#reservation.demand(request),
       attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
-      peek: (request) => (this.sync ? this.peekingSync(request) : this.peek(request)),
+      peek: (request) => this.#run(this.#peeking(request)),
       began: (begin) => components.events.emit('waiting', begin),
       ended: (end) => components.events.emit('waited', end),
     })
@@ -101,7 +102,7 @@ class QuotaEngine implements Quota {
   async peek(request: QuotaRequest, options?: Parameters<Quota['peek']>[1]): Promise<Decision> {
     const { reportsRefusal = false } = callOptions('peek()', options, ['reportsRefusal'])
     const startedAtMs = reportsRefusal ? this.#components.reports.start() : undefined
-    const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
+    const decision = await this.#run(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
       const { reports } = this.#components
       reports.decided(decision, { operation: decision.operation }, startedAtMs)
@@ -111,33 +112,20 @@ class QuotaEngine implements Quota {
 
   /** {@link peek} over synchronous stores. */
   protected peekingSync(request: QuotaRequest): Decision {
-    this.#requireOpen()
-    const { calls, decisions } = this.#components
-    const demand = this.#peeked(request)
-    const { settingsError } = demand
-    if (settingsError !== undefined) throw unavailable(settingsError, 'the settings store')
-    const blocked = decisions.blocked(demand)
-    if (blocked !== undefined) return blocked
-    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    return decisions.peeked(demand, calls.readSync(demand))
+    return runSync(this.#peeking(request))
   }
 
   *#peeking(request: QuotaRequest): Task<Decision> {
     this.#requireOpen()
-    const { demands, decisions, calls } = this.#components
+    const { check, live, demands, decisions, calls } = this.#components
     const startedAt = yield* calls.ready()
-    let demand = this.#peeked(request)
+    let demand = demands.of(request, check.operation(request, live.compiled), NO_KEY, undefined)
     if (!demand.hasSubjectSettings)
       demand = demands.withQuotas(demand, yield* calls.quotasOf(demand.subject, demand, startedAt))
     const blocked = decisions.blocked(demand)
     if (blocked !== undefined) return blocked
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     return decisions.peeked(demand, yield* calls.read(demand, startedAt))
-  }
-
-  #peeked(request: QuotaRequest): TakeDemand {
-    const { check, live, demands } = this.#components
-    return demands.of(request, check.operation(request, live.compiled), NO_KEY, undefined)
   }
 
   reserve(request: ReserveRequest): Promise<Reservation> {
@@ -155,17 +143,12 @@ class QuotaEngine implements Quota {
   }
 
   async status(subject: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): Promise<QuotaStatus> {
-    return this.sync ? this.readingSync(subject, options) : runAsync(this.#reading(subject, options))
+    return this.#run(this.#reading(subject, options))
   }
 
   /** {@link status} over synchronous stores. */
-  protected readingSync(given: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): QuotaStatus {
-    this.#requireOpen()
-    const { calls, check, decisions } = this.#components
-    const { subject, ...terms } = check.status(given, options)
-    const quotas = calls.cachedQuotas(subject, terms)!
-    const holds = calls.holdsOfSync(subject)
-    return decisions.status(quotas, calls.readSync({ subject, set: ALL, quotas }), holds)
+  protected readingSync(subject: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): QuotaStatus {
+    return runSync(this.#reading(subject, options))
   }
 
   *#reading(given: Subject, options?: Pick<QuotaRequest, 'plan' | 'limits'>): Task<QuotaStatus> {

@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Counting, IsSingle } from '../policy/units.ts'
+import type { Answer } from '../store/quota-store.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
 import type { QuotaSettings } from './admin/settings-admin.ts'
 import type { QuotaSubjects } from './admin/subject-admin.ts'
@@ -181,7 +182,7 @@ export interface EngineDoor {
   /** `reserve`, without a promise if the stores are synchronous. */
   attempt(request: ReserveRequest): Reservation | Promise<Reservation>
   /** `peek`, without a promise if the stores are synchronous. */
-  peek(request: ReserveRequest): Decision | Promise<Decision>
+  peek(request: ReserveRequest): Answer<Decision>
   /** Emits the event `waiting`. */
   began(begin: WaitBegin): void
   /** Emits the event `waited`. */

@@ -28,7 +28,6 @@ export type QuotaErrorCode =
   | 'reservation_cancelled'
   | 'invalid_token'
   | 'holds_unsupported'
-  | 'sync_unavailable'
   | 'store_mismatch'
   | 'shared_counter'
   | 'store_full'

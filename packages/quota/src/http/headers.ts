@@ -1,6 +1,11 @@
 import { retryAfterSeconds } from '../decision/decide.ts'
-import type { Decision, LimitStatus, RefusedDecision, UncountedLimit } from '../decision/decision.ts'
-import { listedLimits } from '../decision/decision.ts'
+import {
+  type Decision,
+  type LimitStatus,
+  listedLimits,
+  type RefusedDecision,
+  type UncountedLimit,
+} from '../decision/decision.ts'
 import { scarcestLimit } from '../decision/scarcest.ts'
 import { type Amount, ofUnit } from '../policy/units.ts'
 import { isoText } from '../time/zoned.ts'

@@ -7,8 +7,13 @@ import {
   type Observable,
   trace,
 } from '@opentelemetry/api'
-import type { AdmittedDecision, Decision, LimitStatus, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/decision.ts'
+import {
+  type AdmittedDecision,
+  type Decision,
+  type LimitStatus,
+  listedLimits,
+  type RefusedDecision,
+} from '../decision/decision.ts'
 import { having, oneOf, optional, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import {

@@ -1,5 +1,12 @@
-import type { StoreSchema } from '../windows/identity.ts'
-import { type CellDefinition, cellsIn, inRowOrder, SLOTS, slotsCell, windowCell } from '../windows/identity.ts'
+import {
+  type CellDefinition,
+  cellsIn,
+  inRowOrder,
+  SLOTS,
+  type StoreSchema,
+  slotsCell,
+  windowCell,
+} from '../windows/identity.ts'
 import type { KindName } from '../windows/kinds.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
 import type { LayerDefinition, LimitRule, Policy } from './policy.ts'

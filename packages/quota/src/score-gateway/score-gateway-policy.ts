@@ -1,7 +1,6 @@
 import { faultyDocument, type QuotaError } from '../errors/quota-error.ts'
 import { unknownKey } from '../options/faults.ts'
-import type { OperationInput } from '../policy/define-policy.ts'
-import { type CountingOf, definePolicy } from '../policy/define-policy.ts'
+import { type CountingOf, definePolicy, type OperationInput } from '../policy/define-policy.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
 import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 

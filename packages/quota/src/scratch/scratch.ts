@@ -1,6 +1,5 @@
 import { copyOf, type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
-import type { MemoryShared } from '../memory/memory-counters.ts'
-import { MemoryCounters } from '../memory/memory-counters.ts'
+import { MemoryCounters, type MemoryShared } from '../memory/memory-counters.ts'
 import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
 import type { EndedHold } from '../store/hold-port.ts'
 import type { SyncCounters } from '../store/quota-store.ts'

@@ -1,5 +1,4 @@
-import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
-import { listedLimits } from '../decision/decision.ts'
+import { type AdmittedDecision, type Decision, listedLimits, type RefusedDecision } from '../decision/decision.ts'
 import type { Freed } from '../engine/events.ts'
 import type { EngineDoor, Quota } from '../engine/quota.ts'
 import type { Reservation } from '../engine/requests.ts'
@@ -12,8 +11,7 @@ import { systemStopwatch } from '../time/clock.ts'
 import { Alarms, Heap } from './heap.ts'
 import { type Closing, Lane, Turns } from './lane.ts'
 import { type Need, Needs } from './needs.ts'
-import type { WaitedReservation, WaitRequest } from './options.ts'
-import { checkWaits, type ParsedQueueOptions } from './options.ts'
+import { checkWaits, type ParsedQueueOptions, type WaitedReservation, type WaitRequest } from './options.ts'
 import { type Alarm, closed, type End, outcomeOf, Room, refused, Waiter } from './waiter.ts'
 
 type Answered = WaitedReservation<Counting>

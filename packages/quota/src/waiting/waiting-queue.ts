@@ -1,12 +1,16 @@
-import type { Quota } from '../engine/quota.ts'
-import { doorOf } from '../engine/quota.ts'
+import { doorOf, type Quota } from '../engine/quota.ts'
 import type { HeldReservation } from '../engine/requests.ts'
 import { checkWork, worked } from '../engine/reservations/handle.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import { Lanes } from './lanes.ts'
-import type { WaitedReservation, WaitedRun, WaitRequest } from './options.ts'
-import { parseQueueOptions, type WaitingQueueOptions } from './options.ts'
+import {
+  parseQueueOptions,
+  type WaitedReservation,
+  type WaitedRun,
+  type WaitingQueueOptions,
+  type WaitRequest,
+} from './options.ts'
 
 /** Requests wait here for their limits. */
 export interface WaitingQueue<Operation extends string = string, C extends Counting = OneUnit> {

@@ -1,5 +1,4 @@
-import type { StoreSchema } from './identity.ts'
-import { type CellSchema, hash32 } from './identity.ts'
+import { type CellSchema, hash32, type StoreSchema } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
 import { type Cells, cameBack, NOT_OPEN, roll, rollBucket, startIn } from './row.ts'

@@ -20,6 +20,7 @@ import {
   MAX_STALE,
   otherSettings,
   runAsync,
+  runSync,
   type StoreName,
   type Task,
   unavailable,
@@ -30,8 +31,8 @@ const NO_HOLDS: readonly HoldRecord[] = []
 
 type Holds = SyncHolds | AsyncHolds
 
-/** The last request of a series, and its reply. */
-interface Exchange<Q, A> {
+/** A call of the store: its request, the last one if it was repeated, and the reply. */
+export interface Call<Q, A> {
   readonly request: Q
   readonly reply: A
 }
@@ -43,7 +44,7 @@ interface ReadOf {
   readonly quotas: Quotas
 }
 
-export interface CounterCallsDeps {
+interface CounterCallsDeps {
   readonly counters: Counters
   readonly can: StoreAbilities | undefined
   /** Whether the counters and the settings are synchronous. */
@@ -73,76 +74,54 @@ export class CounterCalls {
     return startedAt
   }
 
-  /** Returns a subject's quotas, if they are cached or their store is synchronous. */
-  cachedQuotas(subject: Subject, terms: RequestTerms): Quotas | undefined {
-    try {
-      return this.#deps.live.cached(subject, terms)
-    } catch (error) {
-      throw unavailable(error, 'the settings store')
-    }
-  }
-
   /** Returns a subject's quotas. @param startedAt see {@link ready} */
   *quotasOf(subject: Subject, terms: RequestTerms, startedAt: number): Task<Quotas> {
     const { live } = this.#deps
-    const cached = this.cachedQuotas(subject, terms)
+    let cached: Quotas | undefined
+    try {
+      cached = live.cached(subject, terms)
+    } catch (error) {
+      throw unavailable(error, 'the settings store')
+    }
     if (cached !== undefined) return cached
     const settings = yield* this.call(() => live.fetch(subject), 'the settings store', startedAt)
     return live.quotasOf(settings, terms, subject)
   }
 
-  /** {@link read} for synchronous counters. */
-  readSync({ subject, set, quotas }: ReadOf): Exchange<ReadRequest, ReadReply> {
-    const { counters, periods } = this.#deps
-    for (let tries = 1; ; tries++) {
-      const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
-      const reply = callSync(() => counters.read(request))
-      if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
-      periods.resetTo(reply.now)
-    }
-  }
-
   /**
    * Reads counters. Repeats it while their clock is outside the request's periods. @param startedAt see {@link ready}
    */
-  *read(of: ReadOf, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
-    const { counters, sync, periods } = this.#deps
-    if (sync) return this.readSync(of)
-    const { subject, set, quotas } = of
+  *read({ subject, set, quotas }: ReadOf, startedAt: number): Task<Call<ReadRequest, ReadReply>> {
+    const { counters, periods } = this.#deps
     for (let tries = 1; ; tries++) {
       const request = { subject, set, layers: quotas.layers, periods: periods.of(quotas) }
-      const reply = yield* this.call(() => counters.read(request), undefined, startedAt)
+      const reply = yield* this.#answer(() => counters.read(request), startedAt)
       if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
       periods.resetTo(reply.now)
     }
   }
 
-  /** Returns a subject's open holds, for synchronous counters. */
-  holdsOfSync(subject: Subject): readonly HoldRecord[] {
-    const { holds } = this.#deps.counters
-    return holds === undefined ? NO_HOLDS : callSync(() => holds.list({ subject })).holds
-  }
-
-  /** Starts reading a subject's open holds. An error is thrown where the result is awaited. */
+  /** Starts reading a subject's open holds. An error of an asynchronous store is thrown where the result is awaited. */
   holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
     const { counters, sync } = this.#deps
     const { holds } = counters
-    if (sync || holds === undefined) return this.holdsOfSync(subject)
+    if (holds === undefined) return NO_HOLDS
+    if (sync) return runSync(this.#listed(holds, subject, startedAt))
     const listed = runAsync(this.#listed(holds, subject, startedAt))
     listed.catch(() => undefined)
     return listed
   }
 
   *#listed(holds: Holds, subject: Subject, startedAt: number): Task<readonly HoldRecord[]> {
-    return (yield* this.call(() => holds.list({ subject }), undefined, startedAt)).holds
+    return (yield* this.#answer(() => holds.list({ subject }), startedAt)).holds
   }
 
   /** @throws {QuotaError} `holds_unsupported` */
   *holds<A>(call: (holds: Holds) => Answer<A>): Task<A> {
-    const { counters, sync, can } = this.#deps
+    const { counters, can } = this.#deps
     const { holds } = counters
     if (holds === undefined) throw unsupported('holds_unsupported', 'this store has no holds', can)
-    return sync ? callSync(() => call(holds)) : yield* this.call(() => call(holds), undefined, this.#since())
+    return yield* this.#answer(() => call(holds))
   }
 
   /**
@@ -155,7 +134,7 @@ export class CounterCalls {
     of: RequestTerms & { readonly subject: Subject },
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
-  ): Task<Exchange<Q, A>> {
+  ): Task<Call<Q, A>> {
     const { live, periods, sync, settingsSync } = this.#deps
     for (let tries = 1; ; tries++) {
       const startedAt = yield* this.ready()
@@ -172,20 +151,22 @@ export class CounterCalls {
 
   /** Settles a reservation that isn't a hold. */
   *settle(request: SettleRequest): Task<void> {
-    const { counters, sync } = this.#deps
-    if (sync) this.settleSync(request)
-    else yield* this.call(() => counters.settle(request), undefined, this.#since())
-  }
-
-  /** {@link settle} for synchronous counters. */
-  settleSync(request: SettleRequest): void {
-    callSync(() => this.#deps.counters.settle(request))
+    yield* this.#answer(() => this.#deps.counters.settle(request))
   }
 
   *reset(request: ResetRequest): Task<void> {
-    const { counters, sync } = this.#deps
-    if (sync) callSync(() => counters.reset(request))
-    else yield* this.call(() => counters.reset(request), undefined, this.#since())
+    yield* this.#answer(() => this.#deps.counters.reset(request))
+  }
+
+  /** Calls the counters. @param startedAt see {@link ready}; absent: now */
+  *#answer<A>(call: () => Answer<A>, startedAt?: number): Task<A> {
+    const { sync, keepsTime } = this.#deps
+    if (!sync) return yield* this.call(call, undefined, startedAt ?? (keepsTime ? undefined : systemStopwatch()))
+    try {
+      return call() as A
+    } catch (error) {
+      throw unavailable(error)
+    }
   }
 
   /**
@@ -201,18 +182,5 @@ export class CounterCalls {
     } catch (error) {
       throw unavailable(error, of)
     }
-  }
-
-  #since(): number | undefined {
-    return this.#deps.keepsTime ? undefined : systemStopwatch()
-  }
-}
-
-/** Calls a synchronous store. Errors become `quota_unavailable`. */
-function callSync<A>(call: () => Answer<A>): A {
-  try {
-    return call() as A
-  } catch (error) {
-    throw unavailable(error)
   }
 }

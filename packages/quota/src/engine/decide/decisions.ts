@@ -12,6 +12,7 @@ import type { HeldLimitStatus, QuotaRequest, QuotaStatus } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { LivePeriods } from '../settings/live-subjects.ts'
 import { NO_KEY, type RequestCheck } from './check.ts'
+import type { Call } from './counter-calls.ts'
 import type { Fallback, Refund } from './fallback.ts'
 import type { NearLimits } from './near-limits.ts'
 import type { Reports } from './reports.ts'
@@ -29,11 +30,8 @@ interface DecisionsDeps {
   readonly clock: Clock
 }
 
-/** A reply with counters, and the request with its periods. */
-interface Read {
-  readonly request: ReadRequest
-  readonly reply: ReadReply
-}
+/** A read of counters, and the request with its periods. */
+type Read = Call<ReadRequest, ReadReply>
 
 /** Makes decisions from replies of stores. It calls no store itself. */
 export class Decisions {

@@ -1,5 +1,10 @@
-import type { AdmittedDecision, Decision, LimitStatus, UncountedLimit } from '../../decision/decision.ts'
-import { listedLimits } from '../../decision/decision.ts'
+import {
+  type AdmittedDecision,
+  type Decision,
+  type LimitStatus,
+  listedLimits,
+  type UncountedLimit,
+} from '../../decision/decision.ts'
 import type { LimitNumbers, Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
@@ -17,11 +22,11 @@ export interface NearLimitsDeps {
   readonly events: Events
   readonly thresholds: () => readonly Threshold[]
   /** Reads a subject's limits. @returns them after a charge of `costs` */
-  readonly read: (of: ChargeOf, costs: readonly number[]) => Task<AdmittedDecision>
+  readonly read: (of: Payer, costs: readonly number[]) => Task<AdmittedDecision>
 }
 
 /** Who was charged, and which limits. */
-export interface ChargeOf {
+export interface Payer {
   readonly subject: Subject
   /** Which limits count it: an index of the schema's `sets`. */
   readonly set: number
@@ -31,8 +36,8 @@ export interface ChargeOf {
 }
 
 /** A reservation of this process whose cost isn't final. */
-export interface OpenCharge {
-  readonly of: ChargeOf
+export interface OpenReservation {
+  readonly of: Payer
   /** When its hold expires, in epoch milliseconds; `undefined`: it isn't a hold. */
   endsAt: number | undefined
   /** The limits that it counts in, by key. */
@@ -42,7 +47,7 @@ export interface OpenCharge {
 /** A limit with open charges. */
 interface Cell {
   /** What each of them has of this limit. */
-  readonly open: Map<OpenCharge, number>
+  readonly open: Map<OpenReservation, number>
   /** Thresholds that were crossed before everything was final, and by which decision. */
   readonly waiting: Map<Threshold, AdmittedDecision>
 }
@@ -58,7 +63,7 @@ export class NearLimits {
   readonly #units: readonly string[]
   readonly #cells = new Map<string, Cell>()
   /** Charges of holds by nonce, because any handle of a hold can settle it. */
-  readonly #holds = new Map<string, OpenCharge>()
+  readonly #holds = new Map<string, OpenReservation>()
 
   constructor(deps: NearLimitsDeps) {
     this.#deps = deps
@@ -75,7 +80,7 @@ export class NearLimits {
    * @param costs one per unit and the slots
    * @param open the reservation that it belongs to; `undefined`: it is final
    */
-  charged(decision: AdmittedDecision, costs: readonly number[], open?: OpenCharge): void {
+  charged(decision: AdmittedDecision, costs: readonly number[], open?: OpenReservation): void {
     if (open === undefined && !this.#isHeard) return
     for (const limit of listedLimits(decision.limits)) {
       const amount = (isSlots(limit) ? costs.at(-1) : costs[this.#units.indexOf(limit.unit)]) ?? 0
@@ -83,7 +88,7 @@ export class NearLimits {
     }
   }
 
-  #count(decision: AdmittedDecision, limit: LimitStatus, amount: number, open: OpenCharge | undefined): void {
+  #count(decision: AdmittedDecision, limit: LimitStatus, amount: number, open: OpenReservation | undefined): void {
     const crossed = this.#crossed(limit, amount)
     const cell = this.#cellOf(decision.subject, limit, open)
     if (cell === undefined) {
@@ -103,10 +108,10 @@ export class NearLimits {
    * @returns what to settle; `undefined` while there is no listener
    */
   reserved(
-    of: ChargeOf & { readonly costs: readonly number[] },
+    of: Payer & { readonly costs: readonly number[] },
     decision: AdmittedDecision,
     hold?: { readonly nonce: string; readonly endsAt: number },
-  ): OpenCharge | undefined {
+  ): OpenReservation | undefined {
     if (!this.#isHeard) return undefined
     const charge = { of, endsAt: hold?.endsAt, cells: new Map<string, Cell>() }
     if (hold !== undefined) put(this.#holds, hold.nonce, charge)
@@ -115,19 +120,19 @@ export class NearLimits {
   }
 
   /** Returns the charge of a hold that this process reserved. */
-  holdOf(nonce: string): OpenCharge | undefined {
+  holdOf(nonce: string): OpenReservation | undefined {
     return this.#holds.get(nonce)
   }
 
   /** Handles the end of a hold. @returns its charge, to settle, if this process reserved it */
-  ended(nonce: string): OpenCharge | undefined {
+  ended(nonce: string): OpenReservation | undefined {
     const charge = this.#holds.get(nonce)
     this.#holds.delete(nonce)
     return charge
   }
 
   /** Handles the end of a charge, when the store has settled it. */
-  settled(charge: OpenCharge): void {
+  settled(charge: OpenReservation): void {
     const cells = [...charge.cells.values()]
     for (const { open } of cells) open.delete(charge)
     if (cells.some(({ waiting }) => waiting.size > 0)) this.#start(this.#checked(charge))
@@ -135,16 +140,16 @@ export class NearLimits {
   }
 
   /** Handles the commit of a hold that another process reserved. @param costs what stays charged */
-  committed(of: ChargeOf, costs: readonly number[]): void {
+  committed(of: Payer, costs: readonly number[]): void {
     if (this.#isHeard) this.#start(this.#charged(of, costs))
   }
 
-  *#charged(of: ChargeOf, costs: readonly number[]): Task<void> {
+  *#charged(of: Payer, costs: readonly number[]): Task<void> {
     this.charged(yield* this.#deps.read(of, costs), costs)
   }
 
   /** Reads the limits of a settled charge, and decides about the crossings that wait there. */
-  *#checked(charge: OpenCharge): Task<void> {
+  *#checked(charge: OpenReservation): Task<void> {
     // The count may include any charge that is open now or when the reply arrives.
     const before = new Map([...charge.cells].map(([key, { open }]) => [key, [...open]]))
     const { limits, subject, now } = yield* this.#deps.read(charge.of, [])
@@ -164,7 +169,12 @@ export class NearLimits {
   }
 
   /** Decides about the crossings that wait at a limit. @param before charges that its count may include, too */
-  #resolve(cell: Cell, limit: LimitStatus, now: number, before: readonly (readonly [OpenCharge, number])[] = []): void {
+  #resolve(
+    cell: Cell,
+    limit: LimitStatus,
+    now: number,
+    before: readonly (readonly [OpenReservation, number])[] = [],
+  ): void {
     if (cell.waiting.size === 0) return
     const open = [...new Map([...before, ...cell.open])].filter(([{ endsAt }]) => endsAt === undefined || endsAt > now)
     const final = open.reduce((used, [, amount]) => used - amount, limit.used)
@@ -192,7 +202,7 @@ export class NearLimits {
   }
 
   /** Returns the limit's cell, if it has open charges. @param open begins to have the cell */
-  #cellOf(subject: Subject, limit: LimitStatus, open: OpenCharge | undefined): Cell | undefined {
+  #cellOf(subject: Subject, limit: LimitStatus, open: OpenReservation | undefined): Cell | undefined {
     // A slot is taken until the work ends, whatever it costs.
     if (isSlots(limit) || limit.limit === 'unlimited') return undefined
     if (open === undefined && this.#cells.size === 0) return undefined
@@ -212,7 +222,7 @@ export class NearLimits {
   }
 
   /** Removes the limits of a charge at which nothing is open or waits. */
-  #forget({ cells }: OpenCharge): void {
+  #forget({ cells }: OpenReservation): void {
     for (const [key, { open, waiting }] of cells) if (open.size + waiting.size === 0) this.#cells.delete(key)
   }
 }

@@ -2,7 +2,6 @@ import { type DecisionFrame, type Demand, refusalsOf } from '../../decision/deci
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import type { LimitNumbers } from '../../policy/policy.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Subject } from '../../store/schema.ts'
@@ -10,7 +9,7 @@ import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
-import type { NearLimits } from '../decide/near-limits.ts'
+import type { NearLimits, Payer } from '../decide/near-limits.ts'
 import type { Reports } from '../decide/reports.ts'
 import type { Task } from '../decide/store-call.ts'
 import type { CommitResult } from '../requests.ts'
@@ -32,13 +31,8 @@ interface HoldDeps {
 }
 
 /** Identifies a hold and its subject. The token contains the same. */
-export interface HoldIdentity extends HoldRef {
+export interface HoldIdentity extends HoldRef, Payer {
   readonly subject: Subject
-  /** Which limits count it: an index of the schema's `sets`. */
-  readonly set: number
-  readonly operation: string
-  readonly plan?: string | undefined
-  readonly numbers?: LimitNumbers | undefined
   readonly slot: boolean
   /** The lifetime when it was reserved, in milliseconds. */
   readonly ttlMs: number

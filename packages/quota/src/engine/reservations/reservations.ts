@@ -7,7 +7,7 @@ import type { Clock } from '../../time/clock.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import { type Decisions, isKnown } from '../decide/decisions.ts'
-import type { NearLimits, OpenCharge } from '../decide/near-limits.ts'
+import type { NearLimits, OpenReservation } from '../decide/near-limits.ts'
 import type { Reports } from '../decide/reports.ts'
 import { answered, type Run, type Task } from '../decide/store-call.ts'
 import type { Demands, Purpose, Replied, StoreFailure, TakeDemand, Takes } from '../decide/takes.ts'
@@ -23,7 +23,17 @@ import {
 } from './handle.ts'
 import { commitAbove, type HoldHandle, type HoldIdentity } from './hold.ts'
 
-interface ReservationsDeps extends ChargeDeps {
+interface ReservationsDeps {
+  /** Whether counters and settings are synchronous. */
+  readonly sync: boolean
+  readonly check: RequestCheck
+  readonly calls: CounterCalls
+  readonly demands: Demands
+  readonly takes: Takes
+  readonly decisions: Decisions
+  readonly near: NearLimits
+  readonly clock: Clock
+  readonly freed: (subject: Subject) => void
   readonly live: LiveSettings
   readonly reports: Reports
   hold(identity: HoldIdentity, endsAt: number): HoldHandle
@@ -87,7 +97,7 @@ export class Reservations {
     const settlement: Settlement = (refunds, as) => ({ subject, set, layers, states, refunds, as, id })
     const open = near.reserved(demand, decision)
     return reservedHandle(
-      new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined, open }),
+      new PlainReservation(this.#deps, demand, { settlement, isNamed: id !== undefined, open }),
       run,
       decision,
     )
@@ -96,7 +106,7 @@ export class Reservations {
   /** Makes a reservation that costs nothing and has nothing to settle. */
   #free(demand: TakeDemand, run: Run): Reservation {
     const decision = this.#deps.decisions.free(demand)
-    return reservedHandle(new Charge(this.#deps, demand, () => undefined), run, decision)
+    return reservedHandle(new PlainReservation(this.#deps, demand, { settlement: () => undefined }), run, decision)
   }
 
   #withoutStore(demand: TakeDemand, failure: StoreFailure, run: Run): Reservation {
@@ -106,7 +116,7 @@ export class Reservations {
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
-    return reservedHandle(new Charge(this.#deps, demand, settlement, { isUnrecorded }), run, decision)
+    return reservedHandle(new PlainReservation(this.#deps, demand, { settlement, isUnrecorded }), run, decision)
   }
 }
 
@@ -120,20 +130,6 @@ export function identityOf({ subject, set, operation, plan, numbers, id, hold, p
   return { subject, set, operation, plan, numbers, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
 }
 
-/** Dependencies of charges. */
-interface ChargeDeps {
-  /** Whether counters and settings are synchronous. */
-  readonly sync: boolean
-  readonly check: RequestCheck
-  readonly calls: CounterCalls
-  readonly demands: Demands
-  readonly takes: Takes
-  readonly decisions: Decisions
-  readonly near: NearLimits
-  readonly clock: Clock
-  readonly freed: (subject: Subject) => void
-}
-
 /**
  * Makes the request that settles a charge; `undefined`: the store isn't called.
  *
@@ -141,38 +137,29 @@ interface ChargeDeps {
  */
 type Settlement = (refunds: readonly number[], as: SettleAs) => SettleRequest | undefined
 
-/** How a charge differs from others. */
-interface ChargeKind {
+interface PlainDetails {
+  readonly settlement: Settlement
   readonly isNamed?: boolean
+  /** Whether it should be a hold, but the failure policy admitted it and the store has no record. */
   readonly isUnrecorded?: boolean
-  readonly open?: OpenCharge | undefined
+  readonly open?: OpenReservation | undefined
 }
 
 /** A reservation that isn't a hold. It stays charged unless its holder refunds it. */
-class Charge implements Settleable {
+class PlainReservation implements Settleable {
   readonly isNamed: boolean
-  readonly #deps: ChargeDeps
+  readonly #deps: ReservationsDeps
   readonly #demand: TakeDemand
+  readonly #details: PlainDetails
   /** One amount per unit. */
   readonly #reserved: readonly number[]
-  readonly #settlement: Settlement
-  /** Whether it should be a hold, but the failure policy admitted it and the store has no record. */
-  readonly #isUnrecorded: boolean
-  readonly #open: OpenCharge | undefined
 
-  constructor(
-    deps: ChargeDeps,
-    demand: TakeDemand,
-    settlement: Settlement,
-    { isNamed = false, isUnrecorded = false, open }: ChargeKind = {},
-  ) {
-    this.isNamed = isNamed
+  constructor(deps: ReservationsDeps, demand: TakeDemand, details: PlainDetails) {
+    this.isNamed = details.isNamed === true
     this.#deps = deps
     this.#demand = demand
+    this.#details = details
     this.#reserved = demand.costs.slice(0, -1)
-    this.#settlement = settlement
-    this.#isUnrecorded = isUnrecorded
-    this.#open = open
   }
 
   /** @throws {QuotaError} `invalid_cost`, `commit_above_reservation` */
@@ -180,12 +167,12 @@ class Charge implements Settleable {
     if (actual === undefined) return
     const wanted = this.#wanted('committed', actual)
     const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
-    if (!isAbove || this.#isUnrecorded) return
+    if (!isAbove || this.#details.isUnrecorded === true) return
     throw commitAbove(this.#deps.check.units, { actual: wanted, reserved: this.#reserved }, "it isn't a hold (`ttlMs`)")
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
-    const { calls, check, near, sync } = this.#deps
+    const { calls, check, near } = this.#deps
     const { units } = check
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
@@ -194,24 +181,24 @@ class Charge implements Settleable {
     // A full commit changes no counter, and only this handle could cancel, so the store needn't be called.
     if (isLess || as === 'cancelled') {
       const refunds = this.#reserved.map((amount, unit) => amount - charged[unit]!)
-      const request = this.#settlement(refunds, as)
-      if (request !== undefined && sync) calls.settleSync(request)
-      else if (request !== undefined) yield* calls.settle(request)
+      const request = this.#details.settlement(refunds, as)
+      if (request !== undefined) yield* calls.settle(request)
     }
     if (isLess) this.#deps.freed(this.#demand.subject)
-    if (this.#open !== undefined) near.settled(this.#open)
+    const { open } = this.#details
+    if (open !== undefined) near.settled(open)
     return { charged: amountOf(units, charged), uncharged: amountOf(units, uncharged) }
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_ttl` */
   *extend(ttlMs: number | undefined): Task<number> {
-    if (!this.#isUnrecorded) throw holdRequired('extend')
+    if (this.#details.isUnrecorded !== true) throw holdRequired('extend')
     return yield* answered(true, this.#deps.clock.now() + this.#deps.check.ttl(ttlMs))
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_cost` */
   *add(cost: Cost): Task<Decision> {
-    if (!this.#isUnrecorded) throw holdRequired('add')
+    if (this.#details.isUnrecorded !== true) throw holdRequired('add')
     const { demands, takes, decisions, check, sync } = this.#deps
     const addition: Purpose<readonly number[], Decision> = {
       demand: (costs) => demands.more(this.#demand, costs),
