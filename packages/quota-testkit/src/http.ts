@@ -8,7 +8,6 @@ export {
   runHttpCase,
   type ServedHttpApp,
 } from './http/http-case.ts'
-export type { StoreMood } from './http/late-store.ts'
 export { type NodeReply, playAsResponse, playOnNode } from './http/play.ts'
 export {
   CONTROL_PATH,
@@ -21,3 +20,4 @@ export {
   type HttpScenario,
   type HttpSettings,
 } from './http/scenario.ts'
+export type { StoreMood } from './http/scripted.ts'

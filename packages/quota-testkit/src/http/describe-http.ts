@@ -1,29 +1,19 @@
 import { describeCases, type TestRunner } from '../suite/harness.ts'
-import { HTTP_CALLER_CASES } from './caller-cases.ts'
-import { HTTP_ENDED_CASES } from './ended-cases.ts'
-import { HTTP_FIELD_CASES } from './field-cases.ts'
-import { HTTP_FUNCTION_CASES } from './function-cases.ts'
-import { HTTP_HOLD_CASES } from './hold-cases.ts'
-import { type HttpCase, type HttpHarness, runHttpCase } from './http-case.ts'
-import { HTTP_INPUT_CASES } from './input-cases.ts'
-import { HTTP_OUTCOME_CASES } from './outcome-cases.ts'
-import { HTTP_REFUSAL_CASES } from './refusal-cases.ts'
-import { HTTP_SETTLE_CASES } from './settle-cases.ts'
-import { HTTP_STORE_CASES } from './store-cases.ts'
+import { ANSWER_ROWS } from './answer-cases.ts'
+import { type HttpCase, type HttpHarness, httpCases, runHttpCase } from './http-case.ts'
+import { INPUT_ROWS } from './input-cases.ts'
+import { LIFETIME_ROWS } from './lifetime-cases.ts'
+import { OUTCOME_ROWS } from './outcome-cases.ts'
+import { STORE_ROWS } from './store-cases.ts'
 
 /** All cases that an adapter must pass. */
-export const HTTP_CASES: readonly HttpCase[] = [
-  ...HTTP_OUTCOME_CASES,
-  ...HTTP_SETTLE_CASES,
-  ...HTTP_HOLD_CASES,
-  ...HTTP_REFUSAL_CASES,
-  ...HTTP_FIELD_CASES,
-  ...HTTP_INPUT_CASES,
-  ...HTTP_CALLER_CASES,
-  ...HTTP_STORE_CASES,
-  ...HTTP_FUNCTION_CASES,
-  ...HTTP_ENDED_CASES,
-]
+export const HTTP_CASES: readonly HttpCase[] = httpCases({
+  ...OUTCOME_ROWS,
+  ...ANSWER_ROWS,
+  ...INPUT_ROWS,
+  ...LIFETIME_ROWS,
+  ...STORE_ROWS,
+})
 
 /**
  * Registers the cases as tests of a runner.

@@ -9,8 +9,6 @@ import {
 } from '@scoregw/quota'
 import type { MaybeAsync, RequestQuota } from '@scoregw/quota/http'
 import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
-import { failingOptions, failingTo, loggerOf, ownAnswer } from './failing.ts'
-import { type Latch, latch, lateStore, type StoreMood, StoreMoods } from './late-store.ts'
 import {
   CONTROL_PATH,
   type HttpOperation,
@@ -19,6 +17,17 @@ import {
   type HttpScenario,
   type HttpSettings,
 } from './scenario.ts'
+import {
+  failingOptions,
+  failingTo,
+  type Latch,
+  latch,
+  lateStore,
+  loggerOf,
+  ownAnswer,
+  type StoreMood,
+  StoreMoods,
+} from './scripted.ts'
 
 /** Returns a header field of a request by its lower-case name. */
 export type HeaderOf = (name: string) => string | undefined
