@@ -1,7 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import type { TakeRequest } from '@scoregw/quota/store'
 import { ModelCounters, type ModelLimit, type ModelState } from '../src/model/model-counters.ts'
-import { ModelledCounters, modelStore, type Where } from '../src/model/model-store.ts'
+import { ModelledCounters, modelStore, type PlacedWindow, type Where } from '../src/model/model-store.ts'
 import { type ModelSpan, type ModelWindow, ModelWindows, type OpenWindow } from '../src/model/model-windows.ts'
 import type { Mutant } from './mutant.ts'
 
@@ -28,7 +28,7 @@ function ofCounters(fault: string, Counters: typeof ModelledCounters): Mutant {
 /** Counters that see other spans than a request says. */
 function seeing(change: (span: ModelSpan, limit: number) => ModelSpan): typeof ModelledCounters {
   return class extends ModelledCounters {
-    override windows(where: Where): ModelLimit[] | undefined {
+    override windows(where: Where): PlacedWindow[] | undefined {
       return super.windows(where)?.map((window) => ({ ...window, span: change(window.span, window.limit) }))
     }
   }
@@ -131,7 +131,7 @@ export const BUCKET_MUTANTS: readonly Mutant[] = [
   ofCounters(
     'another rate is another counter',
     class extends ModelledCounters {
-      override windows(where: Where): ModelLimit[] | undefined {
+      override windows(where: Where): PlacedWindow[] | undefined {
         return super
           .windows(where)
           ?.map((each) => ('perMs' in each.span ? { ...each, name: `${each.name} ${each.span.rate}` } : each))
@@ -150,7 +150,7 @@ export const BUCKET_MUTANTS: readonly Mutant[] = [
     'an older policy forgets buckets',
     class extends ModelledCounters {
       override take(request: TakeRequest) {
-        const isOld = this.layout.cells.every(({ perMs }) => perMs === 0)
+        const isOld = this.places.every(({ cell }) => cell.kind !== 'bucket')
         for (const name of Object.keys(this.model.state.windows))
           if (isOld && name.includes('bucket')) delete this.model.state.windows[name]
         return super.take(request)

@@ -11,8 +11,13 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import type { ModelLimit } from '../src/model/model-counters.ts'
-import { ModelledCounters, modelStore, type Where } from '../src/model/model-store.ts'
+import {
+  ModelledCounters,
+  modelStore,
+  type PlacedSlots,
+  type PlacedWindow,
+  type Where,
+} from '../src/model/model-store.ts'
 import type { ModelSpan } from '../src/model/model-windows.ts'
 import { BROKEN_COUNTERS } from './hold-mutants.ts'
 import type { Mutant } from './mutant.ts'
@@ -151,7 +156,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     'all layers have the periods of the first',
     class extends ModelledCounters {
       override span(where: Where, at: number): ModelSpan | undefined {
-        const { first } = this.layout.rows[this.layout.layerOf[at] ?? 0] ?? { first: 0 }
+        const first = this.places.findIndex(({ layer }) => layer === this.places[at]?.layer)
         return super.span(where, at - first)
       }
     },
@@ -163,15 +168,15 @@ export const SLOTS_MUTANTS: readonly Mutant[] = [
   mutant(
     'one slot more than the limit',
     class extends ModelledCounters {
-      override slots(where: Where): { name: string; limit: number }[] {
-        return super.slots(where).map(({ name, limit }) => ({ name, limit: limit + 1 }))
+      override slots(where: Where): PlacedSlots[] {
+        return super.slots(where).map((slots) => ({ ...slots, limit: slots.limit + 1 }))
       }
     },
   ),
   mutant(
     'slots are checked in the first layer alone',
     class extends ModelledCounters {
-      override slots(where: Where): { name: string; limit: number }[] {
+      override slots(where: Where): PlacedSlots[] {
         return super.slots(where).map((slot, at) => (at === 0 ? slot : { ...slot, limit: Number.POSITIVE_INFINITY }))
       }
     },
@@ -357,7 +362,7 @@ export const HOLD_MUTANTS: readonly Mutant[] = [
         return reply
       }
 
-      override windows(where: Where): ModelLimit[] | undefined {
+      override windows(where: Where): PlacedWindow[] | undefined {
         const windows = super.windows(where)
         if (!this.#isSettling) return windows
         return windows?.map((window, at) => (at === 0 ? window : { ...window, limit: Number.POSITIVE_INFINITY }))

@@ -32,7 +32,7 @@ export const SET_MUTANTS: readonly { readonly fault: string; readonly Counters: 
     fault: 'a take skips the last limit of its set',
     Counters: class extends ModelledCounters {
       override take(request: TakeRequest): TakeReply {
-        const last = this.layout.counted[request.set]?.findLast((limits) => limits.length > 0)?.at(-1) ?? -1
+        const last = this.schema.sets[request.set]?.at(-1) ?? -1
         const limits = request.quotas.limits.map((limit, at) => (at === last ? Number.POSITIVE_INFINITY : limit))
         return super.take({ ...request, quotas: { ...request.quotas, limits } })
       }
@@ -66,9 +66,9 @@ export const SET_MUTANTS: readonly { readonly fault: string; readonly Counters: 
     fault: 'a reset closes the whole row of a limit',
     Counters: class extends ModelledCounters {
       override reset({ subject, limits }: ResetRequest): void {
-        const { layerOf } = this.layout
-        const layers = new Set(limits.map((at) => layerOf[at]))
-        super.reset({ subject, limits: [...layerOf.keys()].filter((at) => layers.has(layerOf[at])) })
+        const layers = limits.map((at) => this.places[at]?.layer)
+        const rows = this.places.filter(({ layer }) => layers.includes(layer))
+        super.reset({ subject, limits: rows.map(({ at }) => at) })
       }
     },
   },

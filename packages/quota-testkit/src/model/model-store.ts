@@ -1,21 +1,13 @@
 import type { Clock } from '@scoregw/quota'
-import {
-  type Amounts,
-  amountsIn,
-  keyName,
-  Layout,
-  layerKey,
-  type Owner,
-  ownerOf,
-  periodAt,
-} from '@scoregw/quota/internal'
 import type {
+  CellSchema,
   EndedHold,
   ExtendRequest,
   GrowRequest,
   HoldRecord,
   HoldRef,
   HoldReply,
+  LayerSchema,
   ListHoldsReply,
   ReadReply,
   ReadRequest,
@@ -46,6 +38,35 @@ export interface Where {
   readonly periods?: readonly number[] | undefined
 }
 
+/** A limit of a schema, by its position. */
+interface Place {
+  readonly at: number
+  readonly layer: LayerSchema
+  readonly cell: CellSchema
+  /** What it counts; slots have no unit. */
+  readonly unit: string
+  /** Which of the schema's calendar windows it is. */
+  readonly calendar: number
+}
+
+/** A window of a request, at its position. */
+export interface PlacedWindow extends ModelLimit {
+  readonly at: number
+}
+
+/** Slots of a request, at their position. */
+export interface PlacedSlots {
+  readonly at: number
+  readonly name: string
+  readonly limit: number
+}
+
+/** Whose ids and holds: the member of the subject that has its key, and the key. */
+interface Owner {
+  readonly by: string
+  readonly key: string
+}
+
 /** What ids were answered with, for those who ask again. */
 const answers = new WeakMap<ModelRecord, readonly number[]>()
 
@@ -70,14 +91,22 @@ export function modelStore(
 
 export class ModelledCounters implements SyncCounters {
   readonly schema: StoreSchema
-  readonly layout: Layout
   readonly model: ModelCounters
+  /** The limits by position: of one layer after the other. */
+  readonly places: readonly Place[]
   readonly #ended: EndedHold[] = []
 
   constructor(schema: StoreSchema, model: ModelCounters) {
     this.schema = schema
-    this.layout = new Layout(schema)
     this.model = model
+    const all = schema.layers.flatMap((layer) => layer.cells.map((cell) => ({ layer, cell })))
+    this.places = all.map(({ layer, cell }, at) => ({
+      at,
+      layer,
+      cell,
+      unit: schema.units[cell.unit] ?? '',
+      calendar: all.slice(0, at).filter((before) => before.cell.kind === 'calendar').length,
+    }))
   }
 
   get now(): number {
@@ -118,10 +147,8 @@ export class ModelledCounters implements SyncCounters {
     this.end()
     const { states, refunds, as, id } = request
     if (id && !this.model.settleId(this.id(request, id), as)) return
-    for (const at of this.positions(request)) {
-      const amount = refunds[this.layout.units[at] ?? 0] ?? 0
-      this.model.windows.refund(this.name(request.subject, at), states[2 * at] ?? -1, amount)
-    }
+    for (const { at, cell } of this.counted(request))
+      this.model.windows.refund(this.name(request.subject, at), states[2 * at] ?? -1, refunds[cell.unit] ?? 0)
   }
 
   reset({ subject, limits }: ResetRequest): void {
@@ -161,7 +188,7 @@ export class ModelledCounters implements SyncCounters {
     this.end()
     const where = { ...request, ...request.quotas }
     const windows = this.windows(where)
-    const amounts = (costs: ModelCosts = {}): readonly number[] => amountsIn(this.schema.units, costs)
+    const amounts = (costs: ModelCosts = {}): number[] => this.schema.units.map((unit) => costs[unit] ?? 0)
     const nothing = { now, charged: amounts(), uncharged: amounts(), reserved: amounts(), states: [] }
     if (windows === undefined) return { outcome: 'stale', ...nothing }
     const { outcome, charged, uncharged, reserved, added } = this.model.settleHold(this.id(request, request.id), {
@@ -180,14 +207,10 @@ export class ModelledCounters implements SyncCounters {
     const { by } = ownerOf(this.schema, subject)
     const holds = this.model.open(this.owner(subject)).map(([name, record, endsAt]): HoldRecord => {
       const [, id] = JSON.parse(name) as [Owner, string]
-      const charged = this.layout.layerOf.flatMap((index, at) => {
-        const layer = this.schema.layers[index]
-        const isOwners = layer !== undefined && !layer.shared && keyName(layer) === by
-        const { startedAt, amount } = (isOwners && record.charged[this.name(subject, at)]) || {
-          startedAt: -1,
-          amount: 0,
-        }
-        return [startedAt, amount]
+      const charged = this.places.flatMap(({ at, layer }) => {
+        const isOwners = !layer.shared && memberOf(layer) === by
+        const charge = isOwners ? record.charged[this.name(subject, at)] : undefined
+        return charge === undefined ? [-1, 0] : [charge.startedAt, charge.amount]
       })
       const { holder: nonce, use: fingerprint } = record
       const takenAt = record.hold?.takenAt ?? 0
@@ -223,73 +246,93 @@ export class ModelledCounters implements SyncCounters {
     return Object.fromEntries(this.schema.units.map((unit, at) => [unit, amounts[at] ?? 0]))
   }
 
-  /** The positions of the limits that count, those of slots too. */
-  positions({ set, layers }: Where): number[] {
-    return layers.flatMap((layer) => this.layout.counted[set]?.[layer] ?? [])
+  /** The limits that count a request, slots too. */
+  counted({ set, layers }: Where): Place[] {
+    const counts = (at: number): boolean => this.schema.sets[set]?.includes(at) === true
+    return this.places.filter(({ at, layer }) => counts(at) && layers.includes(this.schema.layers.indexOf(layer)))
   }
 
   name(subject: SubjectKeys, at: number): string {
-    const layer = this.schema.layers[this.layout.layerOf[at] ?? -1]
-    return JSON.stringify([layer?.name, layer && layerKey(layer, subject), this.layout.cells[at]?.identity])
+    const { layer, cell } = this.places[at] ?? {}
+    return JSON.stringify([layer?.name, layer && keyOf(layer, subject), cell?.identity])
   }
 
-  /** The names of the limits that count, those of slots too. */
+  /** The names of the limits that count, slots too. */
   names(where: Where): string[] {
-    return this.positions(where).map((at) => this.name(where.subject, at))
-  }
-
-  isSlots(at: number): boolean {
-    return this.layout.cells[at]?.kind === 'concurrency'
-  }
-
-  /** The positions of the windows that count. */
-  windowsAt(where: Where): number[] {
-    return this.positions(where).filter((at) => !this.isSlots(at))
+    return this.counted(where).map(({ at }) => this.name(where.subject, at))
   }
 
   /** The windows that count; `undefined` where the clock is in none of their periods. */
-  windows(where: Where): ModelLimit[] | undefined {
-    const windows = this.windowsAt(where).map((at): ModelLimit | undefined => {
+  windows(where: Where): PlacedWindow[] | undefined {
+    const windows: PlacedWindow[] = []
+    for (const { at, cell, unit } of this.counted(where)) {
+      if (cell.kind === 'concurrency') continue
       const span = this.span(where, at)
-      const unit = this.schema.units[this.layout.units[at] ?? 0] ?? ''
-      const limit = where.limits?.[at] ?? Number.POSITIVE_INFINITY
-      return span && { name: this.name(where.subject, at), span, unit, limit }
-    })
-    return windows.every((window) => window !== undefined) ? windows : undefined
+      if (span === undefined) return undefined
+      windows.push({ at, name: this.name(where.subject, at), span, unit, limit: limitAt(where, at) })
+    }
+    return windows
   }
 
-  slots(where: Where): { name: string; limit: number }[] {
-    return this.positions(where).flatMap((at) => {
-      const limit = where.limits?.[at] ?? Number.POSITIVE_INFINITY
-      return this.isSlots(at) ? [{ name: this.name(where.subject, at), limit }] : []
-    })
+  slots(where: Where): PlacedSlots[] {
+    const slots = this.counted(where).filter(({ cell }) => cell.kind === 'concurrency')
+    return slots.map(({ at }) => ({ at, name: this.name(where.subject, at), limit: limitAt(where, at) }))
   }
 
-  span({ periods, rates }: Where, at: number): ModelSpan | undefined {
-    const { layout } = this
-    const { kind, lengthMs } = layout.cells[at] ?? { kind: 'rolling', lengthMs: 0 }
-    if (kind === 'bucket') return { perMs: layout.cellAt(at).perMs, rate: rates?.[at] ?? 0 }
-    if (kind !== 'calendar') return { lengthMs }
-    const period = periodAt(this.now, periods, layout.periodsAt(at))
-    return period && { periodStart: period.start, periodEnd: period.end }
+  span({ periods = [], rates }: Where, at: number): ModelSpan | undefined {
+    const { cell, calendar = 0 } = this.places[at] ?? {}
+    const lengthMs = cell?.lengthMs ?? 0
+    // A bucket has ended after two lengths.
+    if (cell?.kind === 'bucket') return { perMs: lengthMs / 2, rate: rates?.[at] ?? 0 }
+    if (cell?.kind !== 'calendar') return { lengthMs }
+    const { now } = this
+    const [start = 0, end = 0, nextEnd = 0] = periods.slice(3 * calendar)
+    if (now < start || now >= nextEnd) return undefined
+    return now < end ? { periodStart: start, periodEnd: end } : { periodStart: end, periodEnd: nextEnd }
   }
 
   view(where: Where): number[] {
-    const state = [...this.layout.blank]
-    for (const [index, { name, span }] of (this.windows(where) ?? []).entries()) {
-      const { startedAt, charged } = this.model.windows.open(name, span) ?? { startedAt: -1, charged: 0 }
-      state.splice(2 * (this.windowsAt(where)[index] ?? 0), 2, startedAt, charged)
+    const states = this.places.flatMap(() => [-1, 0])
+    for (const { at, name, span } of this.windows(where) ?? []) {
+      const open = this.model.windows.open(name, span)
+      if (open !== undefined) states.splice(2 * at, 2, open.startedAt, open.charged)
     }
-    for (const at of this.positions(where)) {
-      const taken = this.isSlots(at) ? this.model.slotsTaken(this.name(where.subject, at)) : 0
-      if (taken > 0) state.splice(2 * at, 2, 0, taken)
+    for (const { at, name } of this.slots(where)) {
+      const taken = this.model.slotsTaken(name)
+      if (taken > 0) states.splice(2 * at, 2, 0, taken)
     }
-    return state
+    return states
   }
 }
 
+function limitAt({ limits }: Where, at: number): number {
+  return limits?.[at] ?? Number.POSITIVE_INFINITY
+}
+
+/** The member of a subject that is its key in a layer. */
+function memberOf({ name, by = name }: LayerSchema): string {
+  return by
+}
+
+/** A subject's key in a layer; `null`: it has none there. */
+function keyOf(layer: LayerSchema, subject: SubjectKeys): string | null {
+  if (layer.shared) return ''
+  return typeof subject === 'string' ? subject : (subject[memberOf(layer)] ?? null)
+}
+
+/** The owner of a subject's ids and holds: its key in the first layer that isn't shared and in which it has one. */
+function ownerOf({ layers }: StoreSchema, subject: SubjectKeys): Owner {
+  const owners = layers.flatMap((layer) => {
+    const key = layer.shared ? null : keyOf(layer, subject)
+    return key === null ? [] : [{ by: memberOf(layer), key }]
+  })
+  const [first] = owners
+  if (first === undefined) throw new RangeError('the subject has no key of its own')
+  return first
+}
+
 /** What a record has, as lists and sweeps name it: without zeros, with the slot. */
-function costsOf({ costs, hold }: ModelRecord): Amounts {
+function costsOf({ costs, hold }: ModelRecord): ModelCosts {
   const slots = hold !== null && hold.slots.length > 0 ? 1 : 0
   return Object.fromEntries(Object.entries({ ...costs, slots }).filter(([, amount]) => amount > 0))
 }
