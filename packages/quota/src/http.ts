@@ -24,6 +24,7 @@ export {
   type StandardHeaders,
 } from './http/headers.ts'
 export { type Admission, type GoneRequest, HttpMeter, type PassedRequest } from './http/http-meter.ts'
+export { QuotaRefusal } from './http/in-transaction.ts'
 export { ipSubject } from './http/ip-subject.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
@@ -40,7 +41,6 @@ export type {
   SettleMode,
 } from './http/options.ts'
 export { httpMeter } from './http/plain-meter.ts'
-export { QuotaRefusal } from './http/taken.ts'
 export {
   type AnswerContext,
   type AnswerTexts,

@@ -82,8 +82,8 @@ export {
   repeatedTake,
   settledAmounts,
 } from './store/hold-rules.ts'
-export { keyName, layerKey, type Owner, ownerOf, storeSchema } from './store/schema.ts'
 export type { ReadWithin, SettingsReader } from './store/settings-store.ts'
+export { keyName, layerKey, type Owner, ownerOf, storeSchema } from './store/subjects.ts'
 export { instantOf } from './time/clock.ts'
 export { isoText } from './time/zoned.ts'
 export {

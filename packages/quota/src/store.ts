@@ -53,7 +53,6 @@ export {
   type TakeReply,
   type TakeRequest,
 } from './store/quota-store.ts'
-export type { LayerSchema, ReservationId, StoreSchema, SubjectKeys } from './store/schema.ts'
 export { Breaker, Deadline, Deadlines, InFlight } from './store/server-calls.ts'
 export {
   type AsyncSettingsStore,
@@ -65,5 +64,6 @@ export {
   type SyncSettingsStore,
   type WriteReply,
 } from './store/settings-store.ts'
+export type { LayerSchema, ReservationId, StoreSchema, SubjectKeys } from './store/subjects.ts'
 export { systemClock } from './time/clock.ts'
 export type { CellSchema } from './windows/identity.ts'

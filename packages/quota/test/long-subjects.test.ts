@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
-import { sha256 } from '../src/policy/subject-key.ts'
+import { sha256 } from '../src/store/subjects.ts'
 import type { AsyncStore } from '../src/store.ts'
 import { asyncStore, flatLimits, type Gateway, gatewayPolicy, type Operation, testClock } from './support.ts'
 

@@ -10,8 +10,8 @@ import type { LimitRule, Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/settings-schema.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { AsyncStore, Counters, QuotaStore } from '../store/quota-store.ts'
-import type { Subject } from '../store/schema.ts'
 import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.ts'
+import type { Subject } from '../store/subjects.ts'
 import { type Clock, systemClock, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
 import { noncesBy, RequestCheck } from './decide/check.ts'
@@ -25,7 +25,7 @@ import { Demands, type TakeDemand, Takes } from './decide/takes.ts'
 import { Events } from './events.ts'
 import { noteOpen, watchCounters } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
-import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
+import { HoldHandle } from './reservations/hold.ts'
 import { identityOf, Reservations } from './reservations/reservations.ts'
 import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
 import { LivePeriods } from './settings/live-subjects.ts'
@@ -121,10 +121,6 @@ export class EngineComponents {
     ]
   }
 
-  hold(identity: HoldIdentity, endsAt: number): HoldHandle {
-    return new HoldHandle(this, identity, endsAt)
-  }
-
   async close(): Promise<void> {
     for (const closed of this.#closed) closed()
     this.live.close()
@@ -169,7 +165,7 @@ export class EngineComponents {
     const cancel: Task<unknown> =
       hold === undefined
         ? this.calls.settle({ subject, set, layers: quotas.layers, states, refunds, id, as: 'cancelled' })
-        : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
+        : new HoldHandle(this, identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).then(
       () => this.freed(subject),
       () => undefined,

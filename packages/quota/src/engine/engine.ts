@@ -6,13 +6,12 @@ import { ALL, limitNames, type PlacedLimit, placedLimits } from '../policy/cells
 import type { Policy } from '../policy/policy.ts'
 import { type Counting, isFree, takesSlots } from '../policy/units.ts'
 import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
-import { hasKey, type ReservationId, type Subject } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
+import { hasKey, type ReservationId, type Subject } from '../store/subjects.ts'
 import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
-import { callOptions } from './decide/members.ts'
 import { answered, CallDeadline, type Run, runAsync, runSync, type Task, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { EngineComponents } from './engine-components.ts'
@@ -29,7 +28,9 @@ import type {
   RunResult,
   SyncReservation,
 } from './requests.ts'
+import { callOptions } from './requests.ts'
 import { checkWork, HoldWatch, orAborted, resumedHandle, worked } from './reservations/handle.ts'
+import { HoldHandle } from './reservations/hold.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 
 /**
@@ -194,8 +195,8 @@ class QuotaEngine implements Quota {
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'unknown hold: this store never had it, or its record has expired')
     }
-    const hold = components.hold({ ...ref, set, operation, plan, numbers, slot, ttlMs }, endsAt)
-    return resumedHandle(hold, subject, operation)
+    const identity = { ...ref, set, operation, plan, numbers, slot, ttlMs }
+    return resumedHandle(new HoldHandle(components, identity, endsAt), subject, operation)
   }
 
   async reset(subject: Subject, options?: Parameters<Quota['reset']>[1]): Promise<void> {

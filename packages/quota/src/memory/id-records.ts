@@ -1,10 +1,12 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { amountBack } from '../store/hold-rules.ts'
-import type { Owner, ReservationId } from '../store/schema.ts'
+import type { Owner, ReservationId } from '../store/subjects.ts'
+import { Heap, type Node } from '../time/heap.ts'
 import { type Amounts, SLOTS } from '../windows/identity.ts'
 import { GRACE_MS, NOT_OPEN, refund } from '../windows/row.ts'
-import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
+import { NOWHERE, type Tables } from './row-table.ts'
+import { Sweeper } from './sweeper.ts'
 
 /** The record of a server-side id. */
 export interface IdRecord {
@@ -66,8 +68,8 @@ const MAX_ENDED = 1_000
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The record of an open hold. It is changed in place, and has an index in the queue of ends. */
-export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>> {
-  readonly hold: Mutable<HoldFacts> & { readonly key: string; at: number }
+export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>>, Node {
+  readonly hold: Mutable<HoldFacts> & { readonly key: string }
 }
 
 /** Whether a record is of an open hold. */
@@ -84,8 +86,8 @@ export class IdRecords {
   readonly #records = new Map<string, IdRecord>()
   readonly #sweeper = new Sweeper(this.#records, ({ expiresAt }) => expiresAt + GRACE_MS)
   #lifeMs = 0
-  /** Open holds by expiry: a binary heap. */
-  readonly #heap: OpenRecord[] = []
+  /** Open holds by expiry. */
+  #heap = endsFirst()
   /** Open holds by the two parts of their owner. Arrays, because most owners have one or two. */
   readonly #byOwner = new Map<string, Map<string, OpenRecord[]>>()
   #ended: EndedHold[] = []
@@ -100,7 +102,7 @@ export class IdRecords {
 
   /** The number of open holds. */
   get open(): number {
-    return this.#heap.length
+    return this.#heap.size
   }
 
   has(key: string): boolean {
@@ -127,7 +129,7 @@ export class IdRecords {
     const before = this.#records.get(key)
     if (isOpen(before)) this.#dequeue(before)
     const { hold, ...rest } = record
-    if (hold !== undefined && rest.state === 'reserved') this.putOpen({ ...rest, hold: { ...hold, key, at: 0 } })
+    if (hold !== undefined && rest.state === 'reserved') this.putOpen({ ...rest, hold: { ...hold, key }, at: -1 })
     else this.#put(key, record, hold?.ttlMs ?? 0)
   }
 
@@ -135,9 +137,7 @@ export class IdRecords {
   putOpen(record: OpenRecord): void {
     const { hold } = record
     this.#put(hold.key, record, hold.ttlMs)
-    hold.at = this.#heap.length
-    this.#heap.push(record)
-    this.#moveUpOrDown(record)
+    this.#heap.put(record)
     const owners = this.#byOwner.get(hold.by) ?? new Map<string, OpenRecord[]>()
     this.#byOwner.set(hold.by, owners)
     const others = owners.get(hold.owner)
@@ -148,7 +148,7 @@ export class IdRecords {
   /** Changes when an open hold expires. */
   extend(record: OpenRecord, endsAt: number): void {
     record.hold.endsAt = endsAt
-    this.#moveUpOrDown(record)
+    this.#heap.put(record)
   }
 
   /**
@@ -174,7 +174,7 @@ export class IdRecords {
 
   /** Settles all expired holds, each exactly once, before anything else is read. */
   endDue(now: number): void {
-    for (let first = this.#heap[0]; first !== undefined && first.hold.endsAt <= now; first = this.#heap[0]) {
+    for (let { first } = this.#heap; first !== undefined && first.hold.endsAt <= now; { first } = this.#heap) {
       const { fingerprint, hold } = first
       this.close(first, 'expired', now)
       const { owner, costs, endsAt } = hold
@@ -192,7 +192,7 @@ export class IdRecords {
   /** Removes everything. */
   clear(): void {
     this.#records.clear()
-    this.#heap.length = 0
+    if (this.#heap.size > 0) this.#heap = endsFirst()
     this.#byOwner.clear()
     this.#ended = []
   }
@@ -237,40 +237,12 @@ export class IdRecords {
   }
 
   #dequeue(record: OpenRecord): void {
-    const { at, by, owner } = record.hold
-    const last = this.#heap.pop()!
-    if (last !== record) {
-      last.hold.at = at
-      this.#heap[at] = last
-      this.#moveUpOrDown(last)
-    }
+    const { by, owner } = record.hold
+    this.#heap.remove(record)
     const owners = this.#byOwner.get(by)!
     const ofOwner = owners.get(owner)!
     if (ofOwner.length === 1) owners.delete(owner)
     else ofOwner.splice(ofOwner.indexOf(record), 1)
-  }
-
-  /** Restores the heap order of an entry. */
-  #moveUpOrDown(record: OpenRecord): void {
-    const heap = this.#heap
-    const { hold } = record
-    const swap = (other: OpenRecord): void => {
-      ;[hold.at, other.hold.at] = [other.hold.at, hold.at]
-      heap[hold.at] = record
-      heap[other.hold.at] = other
-    }
-    while (hold.at > 0) {
-      const parent = heap[(hold.at - 1) >> 1]!
-      if (parent.hold.endsAt <= hold.endsAt) break
-      swap(parent)
-    }
-    for (;;) {
-      const left = heap[2 * hold.at + 1]
-      const right = heap[2 * hold.at + 2]
-      const child = right !== undefined && right.hold.endsAt < left!.hold.endsAt ? right : left
-      if (child === undefined || hold.endsAt <= child.hold.endsAt) return
-      swap(child)
-    }
   }
 }
 
@@ -285,3 +257,7 @@ export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: I
 const NONE: readonly OpenRecord[] = []
 const NO_ROWS: readonly HoldRow[] = []
 const EVERYTHING = (): number => Number.POSITIVE_INFINITY
+
+function endsFirst(): Heap<OpenRecord> {
+  return new Heap((a, b) => a.hold.endsAt < b.hold.endsAt)
+}

@@ -36,7 +36,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '../store/quota-store.ts'
-import { keyName, ownerOf, type ReservationId, type StoreSchema } from '../store/schema.ts'
+import { keyName, ownerOf, type ReservationId, type StoreSchema } from '../store/subjects.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
 import { type Amounts, named } from '../windows/identity.ts'
 import { close, NOT_OPEN, refund, startIn } from '../windows/row.ts'
@@ -194,8 +194,8 @@ class MemoryHolds implements SyncHolds {
         rows: this.#rowsOf(request, reply.states),
         answer: undefined,
         key,
-        at: 0,
       },
+      at: -1,
     })
     return { outcome: 'admitted', now, states: reply.states, endsAt }
   }

@@ -1,9 +1,9 @@
 import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
-import { keyName, type LayerSchema, layerKey, type StoreSchema, type SubjectKeys } from '../store/schema.ts'
+import { keyName, type LayerSchema, layerKey, type StoreSchema, type SubjectKeys } from '../store/subjects.ts'
 import { SLOTS } from '../windows/identity.ts'
-import { Instant, type Layout, layoutOf } from '../windows/layout.ts'
+import { Instant, type Layout, layoutOf, nth } from '../windows/layout.ts'
 import {
   CLOSED,
   cameBack,
@@ -16,7 +16,7 @@ import {
   startIn,
   view,
 } from '../windows/row.ts'
-import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
+import { NOWHERE, type RowTable, type Tables } from './row-table.ts'
 
 /** How many rows to check before a full table rejects a new subject. */
 const SWEEP_WHEN_FULL = 64
@@ -66,6 +66,13 @@ interface CountedCell {
   readonly offset: number
 }
 
+/** A layer's table as the schema sees it. */
+interface TableView {
+  readonly table: RowTable
+  /** Where the schema's cells are in the table's rows. */
+  readonly places: readonly number[]
+}
+
 /** The rows of one schema. Reads and charges them for one request at a time. */
 export class RowDecisions {
   readonly layout: Layout
@@ -93,10 +100,8 @@ export class RowDecisions {
     this.#nothing = new Array<number>(schema.units.length + 1).fill(0)
     const names = [...schema.units, SLOTS]
     this.#views = schema.layers.map(({ name, cells }) => {
-      return new TableView(
-        tables.of(name),
-        cells.map((cell) => ({ ...cell, unit: names[cell.unit]! })),
-      )
+      const table = tables.of(name)
+      return { table, places: table.placesOf(cells.map((cell) => ({ ...cell, unit: nth(names, cell.unit) }))) }
     })
     this.#counted = this.layout.counted.map((byLayer) =>
       byLayer.flatMap((limits, layer) => {

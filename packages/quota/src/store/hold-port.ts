@@ -1,7 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Amounts } from '../windows/identity.ts'
-import type { ReservationId, SubjectKeys } from './schema.ts'
+import type { ReservationId, SubjectKeys } from './subjects.ts'
 
 /** Makes a reservation a hold: it keeps its charge and its slots until it is settled or expires. */
 export interface HoldOptions {

@@ -3,7 +3,7 @@ import { type Amounts, amountsIn, named, SLOTS } from '../windows/identity.ts'
 import { MAX_USED } from '../windows/row.ts'
 import type { Settled, SettleHoldOutcome, SettleHoldRequest } from './hold-port.ts'
 import type { TakeReply } from './quota-store.ts'
-import type { ReservationId } from './schema.ts'
+import type { ReservationId } from './subjects.ts'
 
 /**
  * The part of an id's record that these rules read. The rules are pure functions, the same for all stores. How records

@@ -2,7 +2,7 @@ import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Clock } from '../time/clock.ts'
 import type { AsyncHolds, HoldOptions, SyncHolds } from './hold-port.ts'
-import type { ReservationId, StoreSchema, SubjectKeys } from './schema.ts'
+import type { ReservationId, StoreSchema, SubjectKeys } from './subjects.ts'
 
 /** A decision to make, and to charge if it admits. */
 export interface TakeRequest {

@@ -5,7 +5,7 @@ import { aClock, aFunction, having, optional, where, wholeNumber, withDefault } 
 import { listed, noSuchName } from '../options/faults.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { ofUnit, unitNames } from '../policy/units.ts'
-import type { Subject } from '../store/schema.ts'
+import type { Subject } from '../store/subjects.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { HeavyList, NameHash, Slices } from './heavy-list.ts'
 

@@ -1,6 +1,7 @@
-import { Heap } from './heap.ts'
+import type { Limit } from '../policy/policy.ts'
+import { Heap } from '../time/heap.ts'
 import type { Need } from './needs.ts'
-import type { Alarm, Place, Waiter } from './waiter.ts'
+import { type Alarm, isBefore, type Place, type Waiter } from './waiter.ts'
 
 /** One of the limits that an attempt needs. */
 interface Flight {
@@ -31,7 +32,7 @@ export interface Closing {
 export class Lane {
   readonly name: string
   readonly isSlots: boolean
-  readonly places: Heap<Place> = new Heap((a, b) => a.waiter.isBefore(b.waiter))
+  readonly places: Heap<Place> = new Heap((a, b) => isBefore(a.waiter, b.waiter))
   readonly alarm: Alarm
   /** When the refusing limit opens, by the stopwatch, and when the first waiter tries again. */
   opensAt = 0
@@ -74,7 +75,7 @@ export class Lane {
   blocks(waiter: Waiter, at: number, now: number, turn: number): 'flights' | 'limit' | 'order' | undefined {
     if (now < this.retryAt && waiter.needs[at]!.spare <= this.#refusedSpare) return 'limit'
     const first = this.places.first?.waiter
-    if (first !== undefined && first !== waiter && first.isBefore(waiter)) return 'order'
+    if (first !== undefined && first !== waiter && isBefore(first, waiter)) return 'order'
     return this.#unsure > 0 && !this.#mayFollow(waiter.needs, at, turn) ? 'flights' : undefined
   }
 
@@ -117,12 +118,12 @@ export class Lane {
   }
 
   /** @param remaining of the limit after an admission, which had this number of it */
-  hasRoom(remaining: number, limit: number): void {
+  hasRoom(remaining: Limit, limit: Limit): void {
     this.#emptyTries = 0
-    const room = remaining - this.#flyingCost
+    const room = numberOf(remaining) - this.#flyingCost
     const isAlone = this.#flights === 0
     this.#room = isAlone ? room : Math.min(this.#room, room)
-    this.#roomLimit = isAlone ? limit : Math.max(this.#roomLimit, limit)
+    this.#roomLimit = isAlone ? numberOf(limit) : Math.max(this.#roomLimit, numberOf(limit))
   }
 
   close({ spare, waitMs, event, lanes }: Closing, now: number): void {
@@ -162,6 +163,10 @@ export class Lane {
     const factor = 2 ** Math.max(0, this.#emptyTries - QUICK_TRIES)
     return Math.min(PROBE_MS * factor, MAX_PROBE_MS) * (0.5 + Math.random() / 2)
   }
+}
+
+function numberOf(limit: Limit): number {
+  return limit === 'unlimited' ? Number.MAX_SAFE_INTEGER : limit
 }
 
 const PROBE_MS = 50

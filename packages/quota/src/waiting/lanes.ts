@@ -5,14 +5,24 @@ import type { Reservation } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { isObject } from '../options/checks.ts'
 import { isPromiseLike, onAbort } from '../options/promise.ts'
-import type { Limit } from '../policy/policy.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import { Alarms, Heap } from './heap.ts'
+import { Alarms, Heap } from '../time/heap.ts'
 import { type Closing, Lane, Turns } from './lane.ts'
 import { type Need, Needs } from './needs.ts'
 import { checkWaits, type ParsedQueueOptions, type WaitedReservation, type WaitRequest } from './options.ts'
-import { type Alarm, closed, type End, outcomeOf, Room, refused, Waiter } from './waiter.ts'
+import {
+  type Alarm,
+  closed,
+  type End,
+  isBefore,
+  newWaiter,
+  opensTooLate,
+  outcomeOf,
+  Room,
+  refused,
+  type Waiter,
+} from './waiter.ts'
 
 type Answered = WaitedReservation<Counting>
 
@@ -30,7 +40,7 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>()
   readonly #alarms: Alarms<Alarm> = new Alarms((due) => this.#ring(due))
   /** Waiters that may have become first in all their lanes. */
-  readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
+  readonly #ready: Heap<Waiter> = new Heap(isBefore)
   readonly #all = new Set<Waiter>()
   readonly #room: Room
   readonly #turns = new Turns()
@@ -64,12 +74,8 @@ export class Lanes {
   enter(given: WaitRequest<string, Counting>): Promise<Answered> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closed()
-      const {
-        maxWaitMs = this.#options.maxWaitMs,
-        priority = 0,
-        expectGiveBacks = false,
-        ...rest
-      } = Object(given) as typeof given
+      const asked = Object(given) as typeof given
+      const { maxWaitMs = this.#options.maxWaitMs, priority = 0, expectGiveBacks = false, ...rest } = asked
       const demand = this.#door.demand(isObject(given) ? rest : given)
       checkWaits({ maxWaitMs, priority, expectGiveBacks })
       const { signal, ...request } = rest
@@ -79,7 +85,7 @@ export class Lanes {
         this.#end(waiter, { error: signal!.reason, outcome: 'aborted' })
         this.#drain()
       }
-      const waiter: Waiter = new Waiter({
+      const waiter: Waiter = newWaiter({
         request,
         operation: demand.operation,
         needs: this.#needs.of(demand),
@@ -160,7 +166,7 @@ export class Lanes {
 
   /** @param decision what the limits say now; without it, an attempt finds out */
   #sawAgain(waiter: Waiter, at: number, decision?: Decision): void {
-    if (decision?.allowed === false && waiter.isTooLateFor(decision)) {
+    if (decision?.allowed === false && opensTooLate(waiter, decision)) {
       this.#end(waiter, { refusal: 'too_late', decision })
       return
     }
@@ -187,7 +193,7 @@ export class Lanes {
 
   /** Puts a waiter in the lanes up to one of its needs, and removes it from the wider ones. */
   #stand(waiter: Waiter, upTo: number): void {
-    if (!waiter.isWaiting && !this.#mayWait(waiter)) return
+    if (waiter.alarm === undefined && !this.#mayWait(waiter)) return
     this.#place(waiter, upTo)
     this.#leave(waiter, upTo + 1)
   }
@@ -206,7 +212,7 @@ export class Lanes {
       this.#end(waiter, { refusal: 'queue_full' })
       return false
     }
-    waiter.isWaiting = true
+    waiter.alarm = { at: -1, due: waiter.deadline, waiter }
     this.#alarms.put(waiter.alarm)
     this.#door.began({ operation: waiter.operation, size: this.#room.size })
     return true
@@ -279,7 +285,7 @@ export class Lanes {
     if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
     else if (systemStopwatch() >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
     else if (isOutdated) this.#again(waiter)
-    else if (waiter.isTooLateFor(decision)) this.#end(waiter, { refusal: 'too_late', decision })
+    else if (opensTooLate(waiter, decision)) this.#end(waiter, { refusal: 'too_late', decision })
     else this.#closeAt(waiter, at === -1 ? needs.length - 1 : at, { waitMs })
   }
 
@@ -321,10 +327,9 @@ export class Lanes {
   /** Learns from an admission about limits that others wait for. */
   #learn({ needs }: Waiter, { subject, limits }: AdmittedDecision): void {
     if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
-    const numberOf = (limit: Limit): number => (limit === 'unlimited' ? Number.MAX_SAFE_INTEGER : limit)
     for (const { name, remaining, limit, burst = limit } of listedLimits(limits)) {
       const lane = this.#lanes.get(this.#needs.lane(name, subject) ?? '')
-      if (remaining !== null) lane?.hasRoom(numberOf(remaining), numberOf(burst))
+      if (remaining !== null) lane?.hasRoom(remaining, burst)
     }
   }
 
@@ -333,13 +338,15 @@ export class Lanes {
     waiter.isOver = true
     this.#all.delete(waiter)
     this.#ready.remove(waiter)
-    this.#alarms.remove(waiter.alarm)
     this.#leave(waiter, 0)
-    if (waiter.isWaiting) this.#room.leave(waiter.key)
+    const { alarm, operation } = waiter
+    if (alarm !== undefined) {
+      this.#alarms.remove(alarm)
+      this.#room.leave(waiter.key)
+    }
     const waitedMs = systemStopwatch() - waiter.cameAt
-    const isReported = waiter.isWaiting || 'refusal' in how
-    const { operation } = waiter
-    if (isReported) this.#door.ended({ operation, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
+    if (alarm !== undefined || 'refusal' in how)
+      this.#door.ended({ operation, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
     waiter.end(how)
   }
 

@@ -3,7 +3,7 @@ import { counts, type PlacedLimits, placedLimits } from '../policy/cells.ts'
 import type { Policy } from '../policy/policy.ts'
 import { initialSettings } from '../policy/settings.ts'
 import { priceOf } from '../policy/settings-schema.ts'
-import { ownerOf, type Subject } from '../store/schema.ts'
+import { ownerOf, type Subject } from '../store/subjects.ts'
 
 /** A limit of a key that a request needs. */
 export interface Need {

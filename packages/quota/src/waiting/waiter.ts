@@ -7,7 +7,7 @@ import { refusedCalls } from '../engine/reservations/handle.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import type { Node } from './heap.ts'
+import type { Node } from '../time/heap.ts'
 import type { Need } from './needs.ts'
 import type { ParsedQueueOptions, WaitedReservation } from './options.ts'
 
@@ -34,15 +34,8 @@ export interface Alarm extends Node {
   readonly waiter?: Waiter
 }
 
-/** A new request. */
-type WaiterOf = Pick<
-  Waiter,
-  'request' | 'operation' | 'needs' | 'key' | 'rank' | 'cameAt' | 'event' | 'deadline' | 'expectsGiveBacks' | 'end'
->
-
 /** One request in the queue. */
-export class Waiter implements Node {
-  at = -1
+export interface Waiter extends Node {
   readonly request: ReserveRequest
   readonly operation: string
   /** From the narrowest limit to the widest. */
@@ -57,43 +50,30 @@ export class Waiter implements Node {
   readonly deadline: number
   readonly expectsGiveBacks: boolean
   readonly end: (how: End) => void
-  readonly alarm: Alarm
   /** Its positions in the lanes of its first needs. */
-  readonly places: Place[] = []
-  isWaiting = false
+  readonly places: Place[]
+  /** At its deadline. Set while it waits. */
+  alarm?: Alarm
   /** Whether it waits for the store's reply. */
-  isFlying = false
-  isOver = false
+  isFlying: boolean
+  isOver: boolean
   /** The last error of an unavailable store. */
-  outage: unknown
-  readonly #number = count++
-
-  constructor(of: WaiterOf) {
-    this.request = of.request
-    this.operation = of.operation
-    this.needs = of.needs
-    this.key = of.key
-    this.rank = of.rank
-    this.cameAt = of.cameAt
-    this.event = of.event
-    this.deadline = of.deadline
-    this.expectsGiveBacks = of.expectsGiveBacks
-    this.end = of.end
-    this.alarm = { at: -1, due: of.deadline, waiter: this }
-  }
-
-  /** Whether the limits open after its deadline. */
-  isTooLateFor({ refusedBy, retryAfterMs }: RefusedDecision): boolean {
-    if (this.expectsGiveBacks || refusedBy.kind === 'concurrency' || retryAfterMs === null) return false
-    return systemStopwatch() + retryAfterMs > this.deadline
-  }
-
-  isBefore(other: Waiter): boolean {
-    return this.rank < other.rank || (this.rank === other.rank && this.#number < other.#number)
-  }
+  outage?: unknown
 }
 
-let count = 0
+export function newWaiter(request: Omit<Waiter, 'at' | 'places' | 'alarm' | 'isFlying' | 'isOver' | 'outage'>): Waiter {
+  return { ...request, at: -1, places: [], isFlying: false, isOver: false }
+}
+
+/** Whether the limits open after a waiter's deadline. */
+export function opensTooLate(waiter: Waiter, { refusedBy, retryAfterMs }: RefusedDecision): boolean {
+  if (waiter.expectsGiveBacks || refusedBy.kind === 'concurrency' || retryAfterMs === null) return false
+  return systemStopwatch() + retryAfterMs > waiter.deadline
+}
+
+export function isBefore(one: Waiter, other: Waiter): boolean {
+  return one.rank < other.rank || (one.rank === other.rank && one.event < other.event)
+}
 
 /** Counts who waits, in total and by the subjects' keys. */
 export class Room {

@@ -18,8 +18,8 @@ import { type Counting, unitNames } from '../../policy/units.ts'
 import { mapValues, member, membersOf, withoutFormer } from '../../policy/values.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { StoredDocument, StoreWriteOptions } from '../../store/settings-store.ts'
-import { callOptions } from '../decide/members.ts'
 import type { EngineComponents } from '../engine-components.ts'
+import { callOptions } from '../requests.ts'
 import {
   type DeepPartial,
   type Document,

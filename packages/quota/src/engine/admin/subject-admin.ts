@@ -14,15 +14,15 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
-import { countedKey } from '../../policy/subject-key.ts'
 import type { Counting } from '../../policy/units.ts'
 import { member } from '../../policy/values.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoreWriteOptions } from '../../store/settings-store.ts'
+import { countedKey } from '../../store/subjects.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar, CalendarAnchor, OwnAnchor } from '../../windows/kinds/calendar.ts'
 import { checkSubjectKey } from '../decide/check.ts'
-import { callOptions } from '../decide/members.ts'
+import { callOptions } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { QuotaSettings } from './settings-admin.ts'
 import {

@@ -12,7 +12,6 @@ import {
   unknownOperation,
 } from '../../policy/policy.ts'
 import { limitNumber, numberCheck, wrongCost } from '../../policy/rules.ts'
-import { countedSubject } from '../../policy/subject-key.ts'
 import {
   type Cost,
   costsOf,
@@ -25,10 +24,11 @@ import {
 } from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { StoreAbilities } from '../../store/quota-store.ts'
-import type { ReservationId, Subject } from '../../store/schema.ts'
+import type { ReservationId, Subject } from '../../store/subjects.ts'
+import { countedSubject } from '../../store/subjects.ts'
 import type { QuotaRequest, ReserveRequest } from '../requests.ts'
+import { callOptions, MEMBERS, onlyReserved, unknownMember } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings, RequestTerms } from '../settings/compiled-settings.ts'
-import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
 import { unsupported } from './store-call.ts'
 
 /** The id of a reservation, and the lifetime of a hold. */

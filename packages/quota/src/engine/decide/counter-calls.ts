@@ -10,7 +10,7 @@ import type {
   SettleRequest,
   StoreAbilities,
 } from '../../store/quota-store.ts'
-import type { Subject } from '../../store/schema.ts'
+import type { Subject } from '../../store/subjects.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { RequestTerms } from '../settings/compiled-settings.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'

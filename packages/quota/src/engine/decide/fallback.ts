@@ -3,7 +3,7 @@ import { type PlacedLimit, type PlacedLimits, placedLimits } from '../../policy/
 import type { Policy } from '../../policy/policy.ts'
 import { takesSlots } from '../../policy/units.ts'
 import type { SettleRequest, TakeReply } from '../../store/quota-store.ts'
-import { layerKey, type Subject } from '../../store/schema.ts'
+import { layerKey, type Subject } from '../../store/subjects.ts'
 import type { Clock } from '../../time/clock.ts'
 import { periodAt } from '../../windows/kinds/kind.ts'
 import { add, cameBack, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'

@@ -9,7 +9,7 @@ import type { LimitNumbers, Policy } from '../../policy/policy.ts'
 import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
 import { hundredths } from '../../policy/values.ts'
-import type { Subject } from '../../store/schema.ts'
+import type { Subject } from '../../store/subjects.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { Events } from '../events.ts'
 import { runAsync, type Task } from './store-call.ts'
@@ -71,7 +71,8 @@ export class NearLimits {
   }
 
   get #isHeard(): boolean {
-    return this.#deps.events.hasListeners('nearLimit')
+    const { events } = this.#deps
+    return events.hasDecisionListeners && events.hasListeners('nearLimit')
   }
 
   /**

@@ -4,7 +4,7 @@ import { kindOf } from '../../errors/shown.ts'
 import { onAbort } from '../../options/promise.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
-import type { Subject } from '../../store/schema.ts'
+import type { Subject } from '../../store/subjects.ts'
 import { answered, type Run, runAsync, runSync, type Task } from '../decide/store-call.ts'
 import type {
   CommitResult,

@@ -3,7 +3,7 @@ import { kindOf } from '../../errors/shown.ts'
 import { isObject } from '../../options/checks.ts'
 import type { LimitNumber, LimitNumbers } from '../../policy/policy.ts'
 import { isLimit } from '../../policy/values.ts'
-import type { Subject } from '../../store/schema.ts'
+import type { Subject } from '../../store/subjects.ts'
 
 /** The contents of a hold's token. */
 export interface HoldName {

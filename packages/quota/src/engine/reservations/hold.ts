@@ -4,7 +4,7 @@ import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
-import type { Subject } from '../../store/schema.ts'
+import type { Subject } from '../../store/subjects.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
@@ -19,7 +19,7 @@ import type { SettleAs, Settleable } from './handle.ts'
 import { type HoldName, holdToken } from './hold-token.ts'
 
 /** Dependencies of an engine's holds. */
-interface HoldDeps {
+export interface HoldDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly live: LiveSettings

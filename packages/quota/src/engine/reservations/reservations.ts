@@ -2,17 +2,12 @@ import type { Decision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { amountOf, type Cost, isFree, noneOf } from '../../policy/units.ts'
 import type { SettleRequest } from '../../store/quota-store.ts'
-import type { Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { RequestCheck } from '../decide/check.ts'
-import type { CounterCalls } from '../decide/counter-calls.ts'
 import { type Decisions, isKnown } from '../decide/decisions.ts'
-import type { NearLimits, OpenReservation } from '../decide/near-limits.ts'
-import type { Reports } from '../decide/reports.ts'
+import type { OpenReservation } from '../decide/near-limits.ts'
 import { answered, type Run, type Task } from '../decide/store-call.ts'
 import type { Demands, Purpose, Replied, StoreFailure, TakeDemand, Takes } from '../decide/takes.ts'
 import type { CommitResult, Reservation, ReserveRequest } from '../requests.ts'
-import type { LiveSettings } from '../settings/live-settings.ts'
 import {
   holdRequired,
   refusedReservation,
@@ -21,22 +16,15 @@ import {
   type SettleAs,
   type Settleable,
 } from './handle.ts'
-import { commitAbove, type HoldHandle, type HoldIdentity } from './hold.ts'
+import { commitAbove, type HoldDeps, HoldHandle, type HoldIdentity } from './hold.ts'
 
-interface ReservationsDeps {
+interface ReservationsDeps extends HoldDeps {
   /** Whether counters and settings are synchronous. */
   readonly sync: boolean
-  readonly check: RequestCheck
-  readonly calls: CounterCalls
   readonly demands: Demands
   readonly takes: Takes
   readonly decisions: Decisions
-  readonly near: NearLimits
   readonly clock: Clock
-  readonly freed: (subject: Subject) => void
-  readonly live: LiveSettings
-  readonly reports: Reports
-  hold(identity: HoldIdentity, endsAt: number): HoldHandle
 }
 
 /** Makes reservations from replies of stores. */
@@ -90,7 +78,7 @@ export class Reservations {
       const identity = identityOf(demand)
       const endsAt = reply.endsAt!
       near.reserved(demand, decision, { nonce: identity.id.nonce, endsAt })
-      return reservedHandle(this.#deps.hold(identity, endsAt), run, decision)
+      return reservedHandle(new HoldHandle(this.#deps, identity, endsAt), run, decision)
     }
     const { subject, set, quotas, id } = demand
     const { layers } = quotas

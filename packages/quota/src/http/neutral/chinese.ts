@@ -7,7 +7,7 @@ import {
   type RefusalFacts,
   waitOf,
   wholeMinute,
-} from './refusal-facts.ts'
+} from '../texts.ts'
 
 /** A refusal in Simplified Chinese. */
 export function chineseText(facts: RefusalFacts, supportUrl: string | undefined): string {

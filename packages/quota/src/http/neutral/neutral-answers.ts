@@ -7,16 +7,8 @@ import type { Policy } from '../../policy/policy.ts'
 import { formatOf } from '../../policy/units.ts'
 import { isoText } from '../../time/zoned.ts'
 import type { Locale, QuotaAnswers } from '../texts.ts'
+import { type Length, lengthOf, moneyText, numberText, type RefusalFacts, waitOf, wholeMinute } from '../texts.ts'
 import { chineseText } from './chinese.ts'
-import {
-  type Length,
-  lengthOf,
-  moneyText,
-  numberText,
-  type RefusalFacts,
-  waitOf,
-  wholeMinute,
-} from './refusal-facts.ts'
 
 export interface NeutralAnswersOptions {
   /**

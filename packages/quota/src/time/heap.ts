@@ -1,4 +1,4 @@
-import { systemStopwatch } from '../time/clock.ts'
+import { systemStopwatch } from './clock.ts'
 
 /** A node of a heap. `at` is its index there; -1: it isn't in a heap. */
 export interface Node {

@@ -5,25 +5,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { combined } from '../policy/units.ts'
 import type { QuotaAnswer } from './answers.ts'
-import type { HeldTokens } from './metered-request.ts'
-
-/** A decision of the engine, and the tokens it holds. */
-export interface Taken {
-  readonly decision: Decision
-  readonly held: HeldTokens | undefined
-}
-
-/** The decision of a reservation, and what it holds. */
-export function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {
-  // Only a reservation with an id can lack a decision.
-  const decision = reservation.decision as Decision
-  return { decision, held: decision.allowed ? (reservation as unknown as HeldTokens) : undefined }
-}
-
-/** What can't be refunded. */
-export function uncancellable(decision: Decision): Taken {
-  return { decision, held: undefined }
-}
+import type { HeldTokens, Taken } from './metered-request.ts'
 
 /** Options of a route that say how a request is settled. The transaction does that. */
 const SETTLING = ['settle', 'isFailure', 'ttlMs', 'abortGraceMs', 'abortedAs', 'maxWaitMs'] as const
@@ -73,7 +55,7 @@ export async function takenInTransaction(
   quota: Pick<Quota, 'inTransaction'>,
   transaction: unknown,
   request: QuotaRequest,
-): Promise<{ readonly decision: Decision; readonly held: HeldTokens | undefined }> {
+): Promise<Taken> {
   const decision = await quota.inTransaction(transaction).consume(request)
   return { decision, held: decision.allowed ? heldByTransaction(decision) : undefined }
 }
