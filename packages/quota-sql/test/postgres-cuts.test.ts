@@ -1,5 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import type { Clock } from '@scoregw/quota'
 import { isNotDone } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { type PostgresStore, postgresStore } from '../src/index.ts'
 import { idOf, SCHEMA, take, used } from './support/counting.ts'
@@ -18,12 +20,15 @@ const DIGITS = 3
 describe.runIf(postgresTests)('connections cut at every point of a transaction', () => {
   const database = new TestDatabase()
 
-  async function through<T>(work: (proxy: CuttingProxy, store: PostgresStore) => Promise<T>): Promise<T> {
+  async function through<T>(
+    work: (proxy: CuttingProxy, store: PostgresStore) => Promise<T>,
+    testClock?: Clock,
+  ): Promise<T> {
     const proxy = await startCuttingProxy(database.server.port)
     const url = new URL(database.url)
     url.port = String(proxy.port)
     const pool = poolOf(url.href, { max: 1 })
-    const store = postgresStore({ pool, deadlineMs: 5_000 })
+    const store = postgresStore({ pool, deadlineMs: 5_000, testClock })
     try {
       return await work(proxy, store)
     } finally {
@@ -73,6 +78,22 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
         }),
     )
   }
+
+  it('a take whose answer was lost reports the windows that it was charged to, even if they have ended', () => {
+    const clock = manualClock()
+    const chargedAt = clock.now()
+    return through(async (proxy, store) => {
+      const counters = store.open(SCHEMA)
+      await take(counters, 'first', idOf('first'))
+      proxy.loseAnswer(COMMITTED, () => clock.advance(2 * 3_600_000))
+      const id = { ...idOf('lost'), ttlMs: 3 * 3_600_000 }
+      const { outcome, now, states } = await take(counters, 'lost', id)
+      expect([outcome, now]).toEqual(['admitted', clock.now()])
+      expect(states).toEqual([chargedAt, 1, chargedAt, 2])
+      // Their next windows are as they were.
+      expect(await used(counters, 'lost')).toEqual([0, 0])
+    }, clock)
+  })
 
   it('a take whose connection is cut while it waits for a row is in doubt, and isn’t executed much later', () =>
     through(async (proxy, store) => {

@@ -6,8 +6,12 @@ export interface CuttingProxy {
   readonly port: number
   /** After so many more bytes of clients, which still arrive, every line is cut and new ones are made as ever. */
   cutAfter(bytes: number): void
-  /** The next answer of the server that has a text in it is lost, and its line with it: what it answers was done. */
-  loseAnswer(text: string): void
+  /**
+   * The next answer of the server that has a text in it is lost, and its line with it: what it answers was done.
+   *
+   * @param then is called just before the line is cut
+   */
+  loseAnswer(text: string, then?: () => void): void
   /** Bytes of clients so far. */
   sent(): number
   /** Nothing is forwarded any more, and nothing closed. */
@@ -24,7 +28,7 @@ export interface CuttingProxy {
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const lines = new Set<readonly [Socket, Socket]>()
   let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
-  let lost: string | undefined
+  let lost: { readonly text: string; readonly then?: (() => void) | undefined } | undefined
   let port = targetPort
   const frozen = new Set<Socket>()
   let latencyMs = 0
@@ -62,7 +66,8 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       else server.end(last)
     })
     server.on('data', (data) => {
-      if (lost !== undefined && data.includes(lost)) {
+      if (lost !== undefined && data.includes(lost.text)) {
+        lost.then?.()
         lost = undefined
         end()
         return
@@ -78,8 +83,8 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     cutAfter(bytes) {
       left = bytes
     },
-    loseAnswer(text) {
-      lost = text
+    loseAnswer(text, then) {
+      lost = { text, then }
     },
     sent: () => sent,
     silence(on) {
