@@ -13,7 +13,7 @@ const [rounds, roundMs, warmUpMs] = process.argv.slice(2, 5).map(Number) as [num
 const name = process.argv[5]
 const contestants =
   name === undefined
-    ? [floor(), ...ours(), ...peers(), ...floods()]
+    ? [floor(), ...ours(), ...(await peers()), ...floods()]
     : [floor(), await ordinary(resultOf(ORDINARY, name))]
 process.send?.(await interleave(contestants, { rounds, roundMs, warmUpMs, collectsGarbage: false }))
 process.disconnect()

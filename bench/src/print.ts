@@ -29,3 +29,20 @@ function lineOf({ name, target, wanted, reached, ok, because }: Target): string 
 export function rounded(value: number): number {
   return Number(value.toFixed(3))
 }
+
+/** Shows the current measurement on standard error, so that standard output only has the findings. */
+export function progress(what: string): void {
+  const { stderr } = process
+  if (!stderr.isTTY) {
+    stderr.write(`${what}\n`)
+    return
+  }
+  stderr.clearLine(0)
+  stderr.cursorTo(0)
+  stderr.write(what)
+}
+
+/** Ends the line of {@link progress}. */
+export function progressEnds(): void {
+  progress('')
+}

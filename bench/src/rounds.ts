@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { progress } from './progress.ts'
+import { progress } from './print.ts'
 import type { Rate } from './report.ts'
 
 /** Something to measure and compare. */

@@ -19,7 +19,7 @@ test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
     const report = JSON.parse(await readFile(file, 'utf8'))
 
     expect(report).toMatchObject({ suite: 'memory', commit: expect.any(String), machine: { node: process.version } })
-    expect(report.results).toHaveLength(12)
+    expect(report.results).toHaveLength(10)
     for (const result of report.results) {
       expect(result).toEqual({
         name: expect.any(String),

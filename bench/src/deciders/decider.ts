@@ -1,5 +1,5 @@
 import { names as USERS } from '../memory/users.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import type { Rate } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 
@@ -64,6 +64,15 @@ export async function ratesOf(
     rates.push(...(await interleave(contestants, options)))
   }
   return rates
+}
+
+/** Works with deciders, and stops them. */
+export async function stopping<T>(deciders: readonly Decider[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } finally {
+    for (const decider of deciders) await decider.stop()
+  }
 }
 
 export function named(name: string, callers: number): string {

@@ -1,7 +1,7 @@
 import { Child } from '../child.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import { atMost, type Findings, type FleetUse } from '../report.ts'
-import { median, ratioOf } from '../rounds.ts'
+import { inTurn, median, ratioOf } from '../rounds.ts'
 import type { Backend, Done, SharedServer, Turn } from './backend.ts'
 import { BACKENDS } from './backends.ts'
 
@@ -43,20 +43,12 @@ async function costsOn(name: string, backend: Backend, size: typeof SIZE): Promi
     for (let n = 0; n < size.processes; n++) members.push(new Child('fleet/member.ts', [name, server.address]))
     await Promise.all(members.map((member) => member.next()))
     const names = Object.keys(backend.limiters)
-    const costs = new Map(names.map((each): [string, Cost[]] => [each, []]))
     for (const each of names) {
       progress(`${name}, ${each}`)
       await turn(server, members, { name: each, decisions: size.warmUp })
     }
-    for (let round = 0; round < size.rounds; round++) {
-      progress(`${name}, round ${round + 1} of ${size.rounds}`)
-      // Each round begins with another one.
-      for (let place = 0; place < names.length; place++) {
-        const each = names[(round + place) % names.length] as string
-        costs.get(each)?.push(await turn(server, members, { name: each, durationMs: size.turnMs }))
-      }
-    }
-    return costs
+    const turns = { what: name, names, rounds: size.rounds }
+    return new Map(await inTurn(turns, (each) => turn(server, members, { name: each, durationMs: size.turnMs })))
   } finally {
     for (const member of members) member.stop()
     await Promise.all(members.map((member) => member.ended()))

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import rateLimitOfFastify from '@fastify/rate-limit'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
 import { createQuota, type Quota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
@@ -9,7 +10,7 @@ import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
 import express, { type Request, type RequestHandler } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import fastify, { type FastifyInstance } from 'fastify'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 import { type Operation, policyOf } from '../traffic/policies.ts'
 
@@ -18,7 +19,7 @@ export const USER_HEADER = 'x-user'
 
 const HOUR_MS = 3_600_000
 /** A limit that is never reached, the same for all. */
-const NO_LIMIT = 10 ** 9
+export const NO_LIMIT = 10 ** 9
 
 const OPERATION: Operation = 'music.upsert'
 
@@ -35,39 +36,21 @@ export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<ContestantName,
     bare: () => expressApp(),
     'quota, draft-10 fields': () => expressApp(quotaMiddleware(options('draft-10')).operation(OPERATION)),
     'quota, no fields': () => expressApp(quotaMiddleware(options(false)).operation(OPERATION)),
-    'its own limiter, one limit': () =>
-      expressApp(rateLimit({ windowMs: HOUR_MS, limit: NO_LIMIT, keyGenerator: ofExpress, ...FIELDS_OF_DRAFT_8 })),
+    'its own limiter, one limit': () => expressApp(limiterOfExpress(NO_LIMIT, true)),
   },
   Fastify: {
     bare: () => fastifyApp(async () => undefined),
     'quota, draft-10 fields': () => fastifyApp(quotaOfFastify('draft-10')),
     'quota, no fields': () => fastifyApp(quotaOfFastify(false)),
-    'its own limiter, one limit': () =>
-      fastifyApp(async (app) => {
-        await app.register(rateLimitOfFastify, {
-          max: NO_LIMIT,
-          timeWindow: HOUR_MS,
-          keyGenerator: ({ headers }) => String(headers[USER_HEADER]),
-        })
-      }),
+    'its own limiter, one limit': () => fastifyApp(limiterOfFastify(NO_LIMIT, true)),
   },
   Hono: {
     bare: () => honoApp(),
     'quota, draft-10 fields': () => honoApp(quotaOfHono(optionsOfHono('draft-10')).operation(OPERATION)),
     'quota, no fields': () => honoApp(quotaOfHono(optionsOfHono(false)).operation(OPERATION)),
-    'its own limiter, one limit': () =>
-      honoApp(
-        rateLimiter({
-          windowMs: HOUR_MS,
-          limit: NO_LIMIT,
-          keyGenerator: (c) => c.req.header(USER_HEADER) ?? 'nobody',
-          standardHeaders: 'draft-7',
-        }) as MiddlewareHandler,
-      ),
+    'its own limiter, one limit': () => honoApp(limiterOfHono(NO_LIMIT, true)),
   },
 }
-
-const FIELDS_OF_DRAFT_8 = { standardHeaders: 'draft-8', legacyHeaders: false } as const
 
 type Fields = 'draft-10' | false
 
@@ -76,20 +59,12 @@ function engine(): Quota {
   return createQuota({ policy: policyOf() })
 }
 
-function ofExpress(req: Request): string {
-  return req.get(USER_HEADER) ?? 'nobody'
-}
-
 function options(standardHeaders: Fields) {
-  return { quota: engine(), subject: ofExpress, standardHeaders } as const
+  return { quota: engine(), subject: keyOfExpress, standardHeaders } as const
 }
 
 function optionsOfHono(standardHeaders: Fields) {
-  return {
-    quota: engine(),
-    subject: (c: { req: { header(name: string): string | undefined } }) => c.req.header(USER_HEADER),
-    standardHeaders,
-  } as const
+  return { quota: engine(), subject: keyOfHono, standardHeaders } as const
 }
 
 export function expressApp(...middleware: RequestHandler[]): Promise<Server> {
@@ -101,8 +76,8 @@ export function expressApp(...middleware: RequestHandler[]): Promise<Server> {
 
 function quotaOfFastify(standardHeaders: Fields): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
-    const subject = ({ headers }: { headers: NodeJS.Dict<string | string[]> }): string => String(headers[USER_HEADER])
-    await app.register(quotaFastify, { quota: engine(), subject, standardHeaders, operation: () => OPERATION })
+    const options = { quota: engine(), subject: keyOfFastify, standardHeaders, operation: () => OPERATION }
+    await app.register(quotaFastify, options)
   }
 }
 
@@ -124,4 +99,32 @@ export function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
 async function listening(server: Server): Promise<Server> {
   await once(server.listen(0, '::'), 'listening')
   return server
+}
+
+// Each framework's own limiter, with the usual fields -----------------------------------------------------------------
+
+export const keyOfExpress = (req: Request): string => req.get(USER_HEADER) ?? 'nobody'
+export const keyOfHono = (c: Context): string => c.req.header(USER_HEADER) ?? 'nobody'
+export const keyOfFastify = ({ headers }: { headers: NodeJS.Dict<string | string[]> }): string =>
+  String(headers[USER_HEADER])
+
+/** The caller's address in Hono on Node.js. */
+export const addressOfHono = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'none'
+
+/** @param isByKey whether callers are distinguished by the header, rather than by their address */
+export function limiterOfExpress(limit: number, isByKey: boolean): RequestHandler {
+  const keyGenerator = isByKey ? { keyGenerator: keyOfExpress } : {}
+  return rateLimit({ windowMs: HOUR_MS, limit, standardHeaders: 'draft-8', legacyHeaders: false, ...keyGenerator })
+}
+
+export function limiterOfFastify(max: number, isByKey: boolean): (app: FastifyInstance) => Promise<void> {
+  const keyGenerator = isByKey ? { keyGenerator: keyOfFastify } : {}
+  return async (app) => {
+    await app.register(rateLimitOfFastify, { max, timeWindow: HOUR_MS, ...keyGenerator })
+  }
+}
+
+export function limiterOfHono(limit: number, isByKey: boolean): MiddlewareHandler {
+  const keyGenerator = isByKey ? keyOfHono : addressOfHono
+  return rateLimiter({ windowMs: HOUR_MS, limit, standardHeaders: 'draft-7', keyGenerator }) as MiddlewareHandler
 }

@@ -1,5 +1,5 @@
 import { Child } from '../child.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import { garbageCollector } from '../rounds.ts'
 import { Connections, type Load } from './connections.ts'
 
@@ -80,7 +80,7 @@ class Served {
   static async start(suite: string, framework: string, { name, load }: Measured): Promise<Served> {
     const child = new Child('http-process.ts', [suite, framework, name])
     const port = await child.next<number>()
-    return new Served(child, await Connections.to(port, CONNECTIONS, load))
+    return new Served(child, new Connections(port, CONNECTIONS, load))
   }
 
   /** Sends so many requests over each connection, and ignores their status. */

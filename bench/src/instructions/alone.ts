@@ -13,16 +13,19 @@ const CALLS = 200
 /** A counted server is slow, and a busy machine slower. */
 const DEADLINE_MS = 60_000
 
+/** Makes the n-th call. Resolves to whether it was answered as expected. */
+type Call = (n: number) => Promise<boolean>
+
 /** Calls of one caller, each made when the one before is answered. */
 interface Case {
-  /** Makes the n-th call. Resolves to whether it was answered as expected. */
-  call(n: number): Promise<boolean>
+  readonly call: Call
   close?(): Promise<void>
 }
 
 type Make = (store: RedisStoreOptions) => Case
 
 const user = (n: number): string => `user-${n % USERS}`
+const newUser = (n: number): string => `new-${n}`
 
 const names = ['1h', '5h', '1d'].flatMap((per) => [`personal-write-${per}`, `site-write-${per}`])
 const unlimited = Object.fromEntries(names.map((name) => [name, MANY]))
@@ -38,67 +41,50 @@ const CASES: readonly (readonly [name: string, most: number | undefined, make: M
       return { call: async (n) => (await limiter.consume(user(n))).remainingPoints > 0 }
     },
   ],
-  ['quota: one limit', 62_000, (options) => consuming(oneLimit(redisStore(options)), user)],
-  ['quota: one limit, refused', 62_000, (options) => consuming(oneLimit(redisStore(options), 1), user, false)],
-  [
-    'quota: one limit, a new subject',
-    110_000,
-    (options) => consuming(oneLimit(redisStore(options)), (n) => `new-${n}`),
-  ],
-  ['quota: two rows of three limits', 98_000, (options) => consuming(sixLimits(redisStore(options)), user)],
-  [
-    'quota: two rows of three limits, refused',
-    98_000,
-    (options) => consuming(sixLimits(redisStore(options), 1), user, false),
-  ],
-  [
-    'quota: two rows of three limits, a new subject',
-    165_000,
-    (options) => consuming(sixLimits(redisStore(options)), (n) => `new-${n}`),
-  ],
+  ['quota: one limit', 62_000, (on) => consuming(oneLimit(redisStore(on)), user)],
+  ['quota: one limit, refused', 62_000, (on) => consuming(oneLimit(redisStore(on), 1), user, false)],
+  ['quota: one limit, a new subject', 110_000, (on) => consuming(oneLimit(redisStore(on)), newUser)],
+  ['quota: two rows of three limits', 98_000, (on) => consuming(sixLimits(redisStore(on)), user)],
+  ['quota: two rows of three limits, refused', 98_000, (on) => consuming(sixLimits(redisStore(on), 1), user, false)],
+  ['quota: two rows of three limits, a new subject', 165_000, (on) => consuming(sixLimits(redisStore(on)), newUser)],
   [
     'quota: two rows of six limits, of which three count',
     115_000,
-    (options) => {
-      const quota = createQuota({ policy: scoreGatewayPolicy({ limits: unlimited }), store: redisStore(options) })
-      const call = async (n: number): Promise<boolean> =>
-        (await quota.consume({ subject: user(n), operation: 'write' })).source === 'store'
+    (on) => {
+      const quota = createQuota({ policy: scoreGatewayPolicy({ limits: unlimited }), store: redisStore(on) })
+      const call: Call = async (n) => (await quota.consume({ subject: user(n), operation: 'write' })).source === 'store'
       return { call, close: () => quota.close() }
     },
   ],
   [
     'quota: a status of six limits',
     80_000,
-    (options) => {
-      const quota = sixLimits(redisStore(options))
-      const call = async (n: number): Promise<boolean> => (await quota.status(user(n))).limits.hour !== undefined
-      return { call, close: () => quota.close() }
-    },
+    ofSix((quota) => async (n) => (await quota.status(user(n))).limits.hour !== undefined),
   ],
   [
     'quota: a reservation with a new id',
     180_000,
-    (options) => {
-      const quota = sixLimits(redisStore(options))
-      const call = async (n: number): Promise<boolean> =>
-        (await quota.reserve({ ...requestOf(user(n)), id: `id-${n}` })).status === 'reserved'
-      return { call, close: () => quota.close() }
-    },
+    ofSix((quota) => async (n) => {
+      return (await quota.reserve({ ...requestOf(user(n)), id: `id-${n}` })).status === 'reserved'
+    }),
   ],
   [
     'quota: a hold and its commit',
     400_000,
-    (options) => {
-      const quota = sixLimits(redisStore(options))
-      const call = async (n: number): Promise<boolean> => {
-        const hold = await quota.reserve({ ...requestOf(user(n)), ttlMs: 3_600_000 })
-        await hold.commit()
-        return hold.status === 'reserved'
-      }
-      return { call, close: () => quota.close() }
-    },
+    ofSix((quota) => async (n) => {
+      const hold = await quota.reserve({ ...requestOf(user(n)), ttlMs: 3_600_000 })
+      await hold.commit()
+      return hold.status === 'reserved'
+    }),
   ],
 ]
+
+function ofSix(callOn: (quota: OurQuota) => Call): Make {
+  return (on) => {
+    const quota = sixLimits(redisStore(on))
+    return { call: callOn(quota), close: () => quota.close() }
+  }
+}
 
 function consuming(quota: OurQuota, subject: (n: number) => string, isAdmitted = true): Case {
   return {

@@ -6,7 +6,7 @@ import type { PostgresServer } from '@scoregw/postgres-server'
 import type { Limiter } from '../fleet/backend.ts'
 import { OURS, OURS_SIX } from '../fleet/limits.ts'
 import { FLOOR, ours, postgres, startServer } from '../fleet/postgres.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import { atMost, type Findings, type Instructions, resultOf } from '../report.ts'
 
 /** So many rows fill pages. Each update then removes a row's former version, as on any server in use. */

@@ -1,7 +1,7 @@
 import { QuotaError } from '@scoregw/quota'
 import { Redis } from 'ioredis'
 import type { Decider } from '../deciders/decider.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import { quotasOn } from '../redis/deciders.ts'
 import { scriptCalls } from '../redis/info.ts'
 import { atMost, type Findings, type Instructions, resultOf } from '../report.ts'

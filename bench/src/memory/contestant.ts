@@ -1,3 +1,4 @@
+import type { Admit } from '../deciders/decider.ts'
 import { type Contestant, cpuUs } from '../rounds.ts'
 import { type Batches, batches } from './users.ts'
 
@@ -40,4 +41,13 @@ export function deciding(
       return (decisions * 1_000_000) / spentUs
     },
   }
+}
+
+/** A contestant that awaits one answer after the other. */
+export function awaiting(name: string, admit: Admit): Contestant {
+  return deciding(name, async (users) => {
+    let admitted = 0
+    for (const user of users) if (await admit(`user-${user}`)) admitted++
+    return admitted
+  })
 }

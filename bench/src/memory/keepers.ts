@@ -1,12 +1,16 @@
+import { MemoryStore, type Options } from 'express-rate-limit'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { WINDOWS_MS } from '../deciders/flexible.ts'
 import { floorRow } from './floor.ts'
 import { engine } from './ours.ts'
-import { expressWindows, flexibleLimiters } from './peers.ts'
 
 /** The measured keepers, starting with only the keys. `later` is `quota` after a first window has ended. */
 export const KEEPERS = ['keys', 'quota', 'later', 'array', 'express-rate-limit', 'rate-limiter-flexible'] as const
 export type Keeper = (typeof KEEPERS)[number]
 
 const AN_HOUR_MS = 3_600_000
+/** A limit that nobody reaches. */
+const MANY = 10 ** 11
 
 /** Keeps something for a user. */
 export type Keep = (user: string) => unknown
@@ -22,12 +26,12 @@ export const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
     }
   },
   quota() {
-    const quota = engine(10 ** 11)
+    const quota = engine(MANY)
     return (subject) => quota.consumeSync({ subject, operation: 'music.upsert' })
   },
   later() {
     let now = Date.now()
-    const quota = engine(10 ** 11, { now: () => now })
+    const quota = engine(MANY, { now: () => now })
     return (subject) => {
       quota.consumeSync({ subject, operation: 'music.upsert' })
       now += AN_HOUR_MS
@@ -40,11 +44,17 @@ export const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
     return (user) => rows.set(user, floorRow())
   },
   'express-rate-limit'() {
-    const stores = expressWindows()
+    const stores = WINDOWS_MS.map((windowMs) => {
+      const store = new MemoryStore()
+      store.init({ windowMs } as Options)
+      return store
+    })
     return (user) => Promise.all(stores.map((store) => store.increment(user)))
   },
   'rate-limiter-flexible'() {
-    const limiters = flexibleLimiters('personal')
+    const limiters = WINDOWS_MS.map(
+      (ms) => new RateLimiterMemory({ keyPrefix: `${ms}`, points: MANY, duration: ms / 1000 }),
+    )
     return (user) => Promise.all(limiters.map((limiter) => limiter.consume(user)))
   },
 }

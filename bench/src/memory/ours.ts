@@ -2,7 +2,7 @@ import { type Clock, createQuota, type Limit, memoryStore, type SyncQuota } from
 import { MAX_LIMIT } from '@scoregw/quota/internal'
 import type { Contestant } from '../rounds.ts'
 import { PRICES, policyOf } from '../traffic/policies.ts'
-import { deciding } from './contestant.ts'
+import { awaiting, deciding } from './contestant.ts'
 import { type Batches, one, skewed } from './users.ts'
 
 /** More users than any suite has. */
@@ -59,13 +59,7 @@ function askingSync(quota: SyncQuota): (users: Uint32Array) => number {
 
 function awaited(): Contestant {
   const quota = engine(MAX_LIMIT)
-  return deciding(OURS.awaited, async (users) => {
-    let count = 0
-    for (const user of users) {
-      if ((await quota.consume({ subject: `user-${user}`, operation: OPERATION })).allowed) count++
-    }
-    return count
-  })
+  return awaiting(OURS.awaited, async (subject) => (await quota.consume({ subject, operation: OPERATION })).allowed)
 }
 
 /** Replaces engines before their stores are full, so that a full store's refusals are not measured. */

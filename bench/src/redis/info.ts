@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 
-/** How many scripts ran, by their text or by their hash. */
+/** How many scripts ran, by all commands that libraries use. */
 export async function scriptCalls(admin: Redis): Promise<number> {
-  const calls = (await admin.info('commandstats')).matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)
+  const calls = (await admin.info('commandstats')).matchAll(/^cmdstat_(?:evalsha|eval|fcall):calls=(\d+)/gm)
   return [...calls].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 

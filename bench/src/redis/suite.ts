@@ -1,8 +1,8 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
-import { contestantOf, type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
+import { contestantOf, type Decider, decide, named, ratesOf, stopping } from '../deciders/decider.ts'
 import { description, names as USERS } from '../memory/users.ts'
-import { progress } from '../progress.ts'
+import { progress } from '../print.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
 import { cpuUs, interleave, type RoundOptions } from '../rounds.ts'
 import { ATTACKS } from '../traffic/attacks.ts'
@@ -77,22 +77,14 @@ export async function redis(quick: boolean): Promise<Findings> {
 async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
   progress('attacks')
   const engines = await quotasOn(port, ATTACKS, 'a')
-  try {
-    const contestants = engines.map((decider) => ({ ...contestantOf(decider, CPU_CALLERS), name: decider.name }))
-    return await interleave(contestants, options)
-  } finally {
-    for (const engine of engines) await engine.stop()
-  }
+  const contestants = engines.map((decider) => ({ ...contestantOf(decider, CPU_CALLERS), name: decider.name }))
+  return stopping(engines, () => interleave(contestants, options))
 }
 
 /** Each ordinary policy compared with an `INCRBY`. */
 async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> {
   const engines = [await floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
-  try {
-    return await ratesOf(engines, ORDINARY_CALLERS, options)
-  } finally {
-    for (const engine of engines) await engine.stop()
-  }
+  return stopping(engines, () => ratesOf(engines, ORDINARY_CALLERS, options))
 }
 
 /** Processor time per decision in both processes, and the server's memory per new user. */

@@ -1,25 +1,29 @@
 import type { Server } from 'node:http'
-import rateLimitOfFastify from '@fastify/rate-limit'
-import type { HttpBindings } from '@hono/node-server'
-import { getConnInfo } from '@hono/node-server/conninfo'
 import { createQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
-import type { Request, RequestHandler } from 'express'
-import { rateLimit } from 'express-rate-limit'
+import type { RequestHandler } from 'express'
 import type { FastifyInstance } from 'fastify'
-import type { Context, MiddlewareHandler } from 'hono'
-import { rateLimiter } from 'hono-rate-limiter'
-import { type AppStart, expressApp, fastifyApp, honoApp, USER_HEADER } from '../http/apps.ts'
+import type { MiddlewareHandler } from 'hono'
+import {
+  type AppStart,
+  addressOfHono,
+  expressApp,
+  fastifyApp,
+  honoApp,
+  keyOfExpress,
+  keyOfFastify,
+  keyOfHono,
+  limiterOfExpress,
+  limiterOfFastify,
+  limiterOfHono,
+  NO_LIMIT,
+} from '../http/apps.ts'
 
 /** By what callers are distinguished, and whether they are let through. */
 export const CASES = ['by address', 'by key', 'by address, refused'] as const
 export type Case = (typeof CASES)[number]
-
-const HOUR_MS = 3_600_000
-/** A limit that is never reached. */
-const NO_LIMIT = 10 ** 9
 
 const limitOf = (is: Case): number => (is === 'by address, refused' ? 1 : NO_LIMIT)
 
@@ -34,17 +38,17 @@ export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<string, AppStar
   Express: {
     bare: () => expressApp(),
     ...ofEach('quota', (is) => expressApp(quotaOfExpress(is))),
-    ...ofEach('express-rate-limit', (is) => expressApp(limiterOfExpress(is))),
+    ...ofEach('express-rate-limit', (is) => expressApp(limiterOfExpress(limitOf(is), is === 'by key'))),
   },
   Fastify: {
     bare: () => fastifyApp(async () => undefined),
     ...ofEach('quota', (is) => fastifyApp((app) => registerQuota(app, is))),
-    ...ofEach('@fastify/rate-limit', (is) => fastifyApp((app) => registerLimiter(app, is))),
+    ...ofEach('@fastify/rate-limit', (is) => fastifyApp(limiterOfFastify(limitOf(is), is === 'by key'))),
   },
   Hono: {
     bare: () => honoApp(),
     ...ofEach('quota', (is) => honoApp(ourHono(is))),
-    ...ofEach('hono-rate-limiter', (is) => honoApp(limiterOfHono(is))),
+    ...ofEach('hono-rate-limiter', (is) => honoApp(limiterOfHono(limitOf(is), is === 'by key'))),
   },
 }
 
@@ -65,45 +69,15 @@ function ofEach(limiter: string, app: (is: Case) => Promise<Server>): Record<str
 
 function quotaOfExpress(is: Case): RequestHandler {
   if (is !== 'by key') return quotaMiddleware({ ...oneLimit(is), anonymous: 'ip' })
-  return quotaMiddleware({ ...oneLimit(is), subject: (req) => req.get(USER_HEADER) })
+  return quotaMiddleware({ ...oneLimit(is), subject: keyOfExpress })
 }
-
-function limiterOfExpress(is: Case): RequestHandler {
-  const keyGenerator = (req: Request): string => req.get(USER_HEADER) ?? 'none'
-  return rateLimit({
-    windowMs: HOUR_MS,
-    limit: limitOf(is),
-    standardHeaders: 'draft-8',
-    legacyHeaders: false,
-    ...(is === 'by key' ? { keyGenerator } : {}),
-  })
-}
-
-type Headers = NodeJS.Dict<string | string[]>
 
 async function registerQuota(app: FastifyInstance, is: Case): Promise<void> {
-  const subject = ({ headers }: { headers: Headers }): string => String(headers[USER_HEADER])
-  await app.register(quotaFastify, { ...oneLimit(is), ...(is === 'by key' ? { subject } : { anonymous: 'ip' }) })
+  const by = is === 'by key' ? { subject: keyOfFastify } : ({ anonymous: 'ip' } as const)
+  await app.register(quotaFastify, { ...oneLimit(is), ...by })
 }
-
-async function registerLimiter(app: FastifyInstance, is: Case): Promise<void> {
-  const keyGenerator = ({ headers }: { headers: Headers }): string => String(headers[USER_HEADER])
-  const max = limitOf(is)
-  await app.register(rateLimitOfFastify, { max, timeWindow: HOUR_MS, ...(is === 'by key' ? { keyGenerator } : {}) })
-}
-
-const addressOf = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'none'
 
 function ourHono(is: Case): MiddlewareHandler {
-  if (is !== 'by key') return quotaOfHono({ ...oneLimit(is), anonymous: 'ip', address: addressOf })
-  return quotaOfHono({ ...oneLimit(is), subject: (c) => c.req.header(USER_HEADER) })
-}
-
-function limiterOfHono(is: Case): MiddlewareHandler {
-  return rateLimiter({
-    windowMs: HOUR_MS,
-    limit: limitOf(is),
-    standardHeaders: 'draft-7',
-    keyGenerator: is === 'by key' ? (c) => c.req.header(USER_HEADER) ?? 'none' : addressOf,
-  }) as MiddlewareHandler
+  if (is !== 'by key') return quotaOfHono({ ...oneLimit(is), anonymous: 'ip', address: addressOfHono })
+  return quotaOfHono({ ...oneLimit(is), subject: keyOfHono })
 }

@@ -1,5 +1,5 @@
 import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
-import { type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
+import { type Decider, decide, named, ratesOf, stopping } from '../deciders/decider.ts'
 import { description } from '../memory/users.ts'
 import { atLeast, type Findings, type Rate, resultOf } from '../report.ts'
 import type { RoundOptions } from '../rounds.ts'
@@ -45,11 +45,7 @@ export async function sql(quick: boolean): Promise<Findings> {
     for (const deciders of groups) results.push(...(await measured(deciders, CALLERS, options)))
     const ordinary = [
       ...(await measured(await ordinaryOnPostgres(server), [ORDINARY_CALLERS], options)),
-      ...(await measured(
-        [sqlite.floor(files), ...(await sqlite.quotasOn(files, TRAFFIC))],
-        [ORDINARY_CALLERS],
-        options,
-      )),
+      ...(await measured(await ordinaryOnSqlite(files), [ORDINARY_CALLERS], options)),
     ]
     const ratio = (name: string, callers: number): number => resultOf(results, named(name, callers)).ratio
     const targets = [
@@ -67,18 +63,16 @@ export async function sql(quick: boolean): Promise<Findings> {
 }
 
 /** Compares some deciders with the first of them, and stops them. */
-async function measured(
-  deciders: readonly Decider[],
-  callers: readonly number[],
-  options: RoundOptions,
-): Promise<Rate[]> {
-  try {
+function measured(deciders: readonly Decider[], callers: readonly number[], options: RoundOptions): Promise<Rate[]> {
+  return stopping(deciders, async () => {
     // Creates every user's counters before the measurement.
     for (const decider of deciders) await decide(decider, 64, { durationMs: 3 * options.warmUpMs })
-    return await ratesOf(deciders, callers, options)
-  } finally {
-    for (const decider of deciders) await decider.stop()
-  }
+    return ratesOf(deciders, callers, options)
+  })
+}
+
+async function ordinaryOnSqlite(files: sqlite.SqliteFiles): Promise<Decider[]> {
+  return [sqlite.floor(files), ...(await sqlite.quotasOn(files, TRAFFIC))]
 }
 
 async function ordinaryOnPostgres(server: PostgresServer): Promise<Decider[]> {

@@ -14,7 +14,7 @@ interface Ours {
 }
 
 /** This project's engine, with a new store per instance. */
-export function oursOn(
+function oursOn(
   makeStore: () => QuotaStore,
   advance: (ms: number) => Promise<void>,
   clock?: Clock,

@@ -1,6 +1,7 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { Child } from '../child.ts'
+import { scriptCalls } from '../redis/info.ts'
 import { atLeast, atMost, type Findings, type QueueUse } from '../report.ts'
 import { inTurn, median, quantile } from '../rounds.ts'
 import { versioned } from '../versions.ts'
@@ -64,7 +65,7 @@ async function onRedis(where: 'redis' | 'slots', names: readonly string[], quick
       const run = await seenBy([where, name], { processes: PROCESSES, callers, seconds, port: server.port }, () =>
         admin.config('RESETSTAT'),
       )
-      return { ...run, scripts: await scriptsOf(admin) }
+      return { ...run, scripts: await scriptCalls(admin) }
     })
     return seen.map(([name, runs]) => ({
       where,
@@ -89,12 +90,6 @@ function useOfLimit(starts: readonly number[]): number {
 
 function useOfSlots(starts: readonly number[], seconds: number): number {
   return (starts.length * WORK_MS) / (SLOTS * seconds * 1_000)
-}
-
-/** Calls of any script, by all commands that libraries use. */
-async function scriptsOf(admin: Redis): Promise<number> {
-  const calls = (await admin.info('commandstats')).matchAll(/^cmdstat_(?:evalsha|eval|fcall):calls=(\d+)/gm)
-  return [...calls].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 interface Load {
