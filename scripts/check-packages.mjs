@@ -1,21 +1,23 @@
 // Checks what users will install: builds every published package, packs it, and asks publint and
 // are-the-types-wrong about the tarball, and npm whether it would publish it; then loads the unpacked packages with both
 // `import` and `require`, and in everything else that loads packages.
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkImports } from './import-matrix.mjs'
 import { checkNext } from './next-build.mjs'
 import { manifestOf, published, root, run } from './workspace.mjs'
 
-const pnpm = ['--yes', manifestOf('.').packageManager]
 const temporary = mkdtempSync(join(tmpdir(), 'quota-packed-'))
 const modules = join(temporary, 'node_modules')
 let failed = false
 
 try {
   if (!process.argv.includes('--no-build')) await step('build', 'npm', ['run', 'build'])
-  await inPairs(published, checkTarball)
+  const tarballs = join(temporary, 'tarballs')
+  const pnpm = ['--yes', manifestOf('.').packageManager, '--recursive', '--filter', './packages/*']
+  await step('pack', 'npx', [...pnpm, 'pack', '--pack-destination', tarballs])
+  await inPairs(published, (folder) => checkTarball(folder, tarballs))
   for (const folder of published) await checkMain(folder)
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
@@ -35,12 +37,16 @@ async function inPairs(folders, check) {
   await Promise.all([worker(), worker()])
 }
 
-async function checkTarball(folder) {
-  const { name, exports, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder)
-  const out = join(temporary, 'tarballs', folder)
-  mkdirSync(out, { recursive: true })
-  await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
-  const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
+async function checkTarball(folder, tarballs) {
+  const {
+    name,
+    version,
+    exports,
+    dependencies = {},
+    peerDependencies = {},
+    peerDependenciesMeta = {},
+  } = manifestOf(folder)
+  const tarball = join(tarballs, `${name.slice(1).replace('/', '-')}-${version}.tgz`)
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
   const profile = isForWorkers(exports) ? ['--profile', 'esm-only'] : []
   if (exports['.'] !== undefined)
