@@ -5,7 +5,6 @@ export {
   faultPolicy,
   runFaultHistories,
 } from './faults/fault-history.ts'
-export { BUCKET_KINDS, type BucketCounts, type BucketKind, runBucketHistories } from './histories/bucket-histories.ts'
 export { SCENES, type Scene, UNIT_SCENES } from './histories/policies.ts'
 export { checkPromises, type PromiseCounts } from './histories/promises.ts'
 export {

@@ -1,4 +1,4 @@
-import { BUCKET_KINDS, checkPromises, runBucketHistories, runHistories, SEED } from '@scoregw/quota-histories'
+import { checkPromises, runHistories, SEED } from '@scoregw/quota-histories'
 import { randomRuns } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
@@ -9,8 +9,6 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
 const HISTORIES = { runs: randomRuns(10, 100_000), maxSteps: 30 }
 const PROMISES = { runs: randomRuns(8, 20_000), maxSteps: 30 }
-/** Requests in histories with buckets, for each kind. */
-const BUCKET_REQUESTS = randomRuns(250, 25_000)
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
@@ -21,15 +19,6 @@ describe.runIf(redisTests)('random histories on Redis', () => {
   it(`${HISTORIES.runs} random histories get the model’s answers (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, HISTORIES)
   })
-
-  it.each(BUCKET_KINDS)(
-    `random requests to buckets are decided as by an ideal bucket, %s (seed ${SEED})`,
-    { timeout: TIMEOUT_MS },
-    async (kind) => {
-      const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
-      expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
-    },
-  )
 
   it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(factory, PROMISES)

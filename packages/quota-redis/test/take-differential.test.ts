@@ -193,7 +193,7 @@ describe.runIf(redisTests)('random takes', () => {
         const key = keys.row(layer, { org: name, personal: name })
         const row = anyRow(each, random)
         if (row === undefined) continue
-        model.rows.set(key, row)
+        model.seed(key, layer, { org: name, personal: name }, row)
         if (row.damaged === 'hash') await redis.admin.hset(key, 'f', 'v')
         else if (row.damaged !== undefined) await redis.admin.set(key, row.damaged)
         else {
@@ -210,7 +210,7 @@ describe.runIf(redisTests)('random takes', () => {
     const each = anyScene(random)
     const [prefix, clock] = [newPrefix(), manualClock(HALF_PAST)]
     const keys = new Keys(prefix, each.schema)
-    const model = new TakeModel(each.schema)
+    const model = new TakeModel(each.schema, clock)
     await seed(keys, model, each, random)
     const revision = each.follows === undefined || random.chance(0.8) ? (each.follows ?? '') : 'another1-of-22-letters'
     if (revision !== '') await redis.admin.set(keys.settings, revision)
@@ -225,7 +225,7 @@ describe.runIf(redisTests)('random takes', () => {
         const before = new Map<string, number>()
         for (const key of model.rows.keys()) before.set(key, await redis.admin.pttl(key))
         const expected = requests.map((request) =>
-          model.take(request, clock.now(), revision, (layer) => keys.row(layer, request.subject)),
+          model.take(request, revision, (layer) => keys.row(layer, request.subject)),
         )
         const answers = await Promise.all(
           requests.map(
@@ -270,7 +270,7 @@ describe.runIf(redisTests)('random takes', () => {
     }
   }
 
-  it('random takes are decided and written as by a model that shares no function with the library', {
+  it('random takes are decided as by the testkit’s model, and every byte of their rows is as due', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const seen = new Seen()

@@ -1,13 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import {
-  BUCKET_KINDS,
-  checkPromises,
-  runBucketHistories,
-  runHistories,
-  SEED,
-  TEN_SCENES,
-  UNIT_SCENES,
-} from '@scoregw/quota-histories'
+import { checkPromises, runHistories, SEED, TEN_SCENES, UNIT_SCENES } from '@scoregw/quota-histories'
 import { runStoreHistories } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
@@ -22,8 +14,6 @@ const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
 /** Of two policies and two processes, by the port alone. */
 const OF_STORES = { runs: deep ? 5_000 : 20, seed: SEED }
-/** Requests in histories with buckets, for each kind. */
-const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 
 const database = describe.runIf(postgresTests)
@@ -39,15 +29,6 @@ for (const [name, group, factoryOf] of [
     }, async () => {
       await runHistories(factory, HISTORIES)
     })
-
-    it.each(BUCKET_KINDS)(
-      `random requests to buckets are decided as by an ideal bucket, %s (seed ${SEED})`,
-      { timeout: TIMEOUT_MS },
-      async (kind) => {
-        const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
-        expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
-      },
-    )
 
     it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       const { admitted } = await checkPromises(factory, PROMISES)

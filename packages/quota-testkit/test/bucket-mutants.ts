@@ -2,14 +2,18 @@ import type { Clock } from '@scoregw/quota'
 import type { TakeRequest } from '@scoregw/quota/store'
 import { ModelCounters, type ModelLimit, type ModelState } from '../src/model/model-counters.ts'
 import { ModelledCounters, modelStore, type PlacedWindow, type Where } from '../src/model/model-store.ts'
-import { type ModelSpan, type ModelWindow, ModelWindows, type OpenWindow } from '../src/model/model-windows.ts'
+import { type ModelSpan, ModelWindows, type OpenWindow } from '../src/model/model-windows.ts'
 import type { Mutant } from './mutant.ts'
 
-type Windows = new (clock: Clock, windows?: Record<string, ModelWindow>) => ModelWindows
 type Refill = { readonly perMs: number; readonly rate: number }
 
+/** A mutant that may be one of the model's windows. */
+interface BucketMutant extends Mutant {
+  readonly Windows?: typeof ModelWindows
+}
+
 /** Windows of another class behind the usual counters. */
-function mutant(fault: string, Windows: Windows): Mutant {
+function mutant(fault: string, Windows: typeof ModelWindows): BucketMutant {
   class Model extends ModelCounters {
     override readonly windows: ModelWindows
 
@@ -18,7 +22,7 @@ function mutant(fault: string, Windows: Windows): Mutant {
       this.windows = new Windows(clock, this.state.windows)
     }
   }
-  return { fault, make: (clock) => modelStore(clock, ModelledCounters, Model) }
+  return { fault, Windows, make: (clock) => modelStore(clock, ModelledCounters, Model) }
 }
 
 function ofCounters(fault: string, Counters: typeof ModelledCounters): Mutant {
@@ -35,7 +39,7 @@ function seeing(change: (span: ModelSpan, limit: number) => ModelSpan): typeof M
 }
 
 /** Stores that are wrong in one way each about buckets: each leaves one of the rules out. */
-export const BUCKET_MUTANTS: readonly Mutant[] = [
+export const BUCKET_MUTANTS: readonly BucketMutant[] = [
   mutant(
     'what comes back is counted in doubles',
     class extends ModelWindows {

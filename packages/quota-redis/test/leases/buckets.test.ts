@@ -1,5 +1,4 @@
 import { createQuota, definePolicy } from '@scoregw/quota'
-import { BUCKET_KINDS, runBucketHistories } from '@scoregw/quota-histories'
 import { CONFORMANCE_CASES, manualClock, runCase } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -57,16 +56,6 @@ describe.runIf(redisTests)('token buckets under leases', () => {
     const { limits } = await send(0)
     expect(limits.total).toMatchObject({ used: 1, startedAt: testClock.now() })
   })
-
-  // Leases have no holds that could be given back.
-  it.each(BUCKET_KINDS.filter((kind) => kind !== 'given back'))(
-    'random requests to leased stores’ buckets are decided as by an ideal bucket, %s',
-    { timeout: 300_000 },
-    async (kind) => {
-      const { admitted, requests } = await runBucketHistories(factory, { kind, requests: 600 })
-      expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(60)
-    },
-  )
 
   it.each(CONFORMANCE_CASES.filter(({ name }) => /^(?!history: ).*bucket/.test(name)))('$name', (each) =>
     runCase(each, factory),

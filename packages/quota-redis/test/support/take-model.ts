@@ -1,4 +1,6 @@
-import type { CellSchema, StoreSchema, TakeRequest } from '@scoregw/quota/store'
+import type { Clock } from '@scoregw/quota'
+import type { StoreSchema, SyncCounters, TakeReply, TakeRequest } from '@scoregw/quota/store'
+import { ModelCounters, type ModelState, modelStore } from '@scoregw/quota-testkit/model'
 
 /** A row as it is stored: cells by identity, in the order of its list; or bytes that are none. */
 export interface StoredRow {
@@ -10,9 +12,7 @@ export interface StoredRow {
 export type Verdict = { readonly outcome: string; readonly states: readonly number[] } | 'damaged_row'
 
 const CLOSED = -1
-const MOST = Number.MAX_SAFE_INTEGER
 const GRACE_MS = 60_000
-const MAX_AHEAD_MS = 5_000
 
 /** What an identity says of a cell: the words of it, read here by no function of the library. */
 interface Cell {
@@ -29,85 +29,82 @@ function cellOf(identity: string): Cell {
   return { kind: 'unknown', label: identity, lengthMs: Number.POSITIVE_INFINITY }
 }
 
-/** One cell of one row under a request, at an instant. */
-interface Seen {
-  start: number
-  used: number
-  readonly kind: Cell['kind']
-  readonly isOpen: boolean
-  /** Of a bucket: how much came back since the start, and what comes back each `perMs`; 0: it is as a window. */
-  readonly back: number
-  readonly rate: number
-  readonly perMs: number
-  /** When it starts if it opens now. */
-  readonly opens: number
-  readonly cost: number
-  readonly limit: number
-}
+/** A cell of a stored row. */
+type StoredCell = StoredRow['cells'][number]
 
 /**
- * The takes of one schema decided one by one on rows kept in a map: the rules of the port, written down once more. It shares no
+ * Takes decided by the testkit's model, and what a store has to write for them: which rows, with which bytes. It shares no
  * function with the library.
  */
 export class TakeModel {
   readonly #schema: StoreSchema
-  /** Of every row. */
-  readonly #cells: readonly CellSchema[]
-  readonly #ids = new Map<string, { nonce: string; fingerprint: string; states: readonly number[] }>()
+  readonly #clock: Clock
+  readonly #state: ModelState = { windows: {}, slots: {}, records: {} }
+  readonly #counters: SyncCounters
+  /** When slots were first taken, by the names of their cells. The model doesn't say that. */
+  readonly #slotStarts = new Map<string, number>()
+  /** What ids were answered, by owner and id. */
+  readonly #answers = new Map<string, readonly number[]>()
   readonly rows: Map<string, StoredRow> = new Map<string, StoredRow>()
   /** Keys of rows that were written. */
   readonly written: Set<string> = new Set()
   /** Where a hold has a slot, until when the row is kept at least. */
   readonly keptUntil: Map<string, number> = new Map()
 
-  constructor(schema: StoreSchema) {
+  constructor(schema: StoreSchema, clock: Clock) {
     this.#schema = schema
-    this.#cells = schema.layers[0]!.cells
+    this.#clock = clock
+    const state = this.#state
+    class Seeded extends ModelCounters {
+      constructor(clock: Clock) {
+        super(clock, state)
+      }
+    }
+    this.#counters = modelStore(clock, undefined, Seeded).open(schema)
   }
 
-  take(request: TakeRequest, now: number, revision: string, keyOf: (layer: number) => string): Verdict {
-    const { quotas, costs, id, subject } = request
-    const nothing = (outcome: string): Verdict => ({ outcome, states: [] })
-    const { name: owner } = this.#schema.layers.find(({ shared }) => !shared)!
-    const name = id && JSON.stringify([(subject as Record<string, string>)[owner], id.id])
-    const known = name === undefined ? undefined : this.#ids.get(name)
-    // What an id was used for is answered regardless of the settings.
-    if (known !== undefined && id !== undefined) {
-      if (known.fingerprint !== id.fingerprint) return nothing('conflict')
-      if (known.nonce !== id.nonce) return nothing('duplicate')
-      return { outcome: 'admitted', states: known.states }
+  /** Makes a row what is stored before the first take. */
+  seed(key: string, layer: number, subject: TakeRequest['subject'], row: StoredRow): void {
+    this.rows.set(key, row)
+    for (const { identity, start, used } of row.cells) {
+      const name = this.#name(layer, subject, identity)
+      if (cellOf(identity).kind === 'concurrency') {
+        this.#slotStarts.set(name, start)
+        this.#state.slots[name] = Array.from({ length: Math.max(0, used) }, () => 'of another')
+      } else {
+        const span = { lengthMs: 0 }
+        this.#state.windows[name] = { startedAt: start, used: Math.max(0, used), closed: used === CLOSED, span }
+      }
     }
-    const starts = this.#periodStarts(request, now)
-    const isOtherRevision = request.settingsRevision !== undefined && request.settingsRevision !== revision
-    if (isOtherRevision || starts === undefined) return nothing('stale')
-    const keys = quotas.layers.map(keyOf)
-    const rows = keys.map((key, l) => this.#seen(key, request, quotas.layers[l]!, starts, now))
-    const isDamaged = rows.includes(undefined)
-    const charged = rows.map((row) => row?.filter(({ cost }) => cost > 0) ?? [])
-    const fits = charged
-      .flat()
-      .every((cell) => cell.cost + (goesOn(cell, now) ? cell.used - cell.back : 0) <= cell.limit)
-    const isAdmitted = fits && !isDamaged
-    for (const [l, cells] of charged.entries()) {
-      const before = cells.map(({ start, used }) => [start, used])
-      for (const cell of cells)
-        if (isAdmitted) charge(cell, now)
-        else if (cell.used !== CLOSED) cell.start = anchored(cell, now)
-      const hasChanged = cells.some(({ start, used }, i) => start !== before[i]![0] || used !== before[i]![1])
-      if (hasChanged) this.#write(keys[l]!, rows[l]!, now)
+  }
+
+  take(request: TakeRequest, revision: string, keyOf: (layer: number) => string): Verdict {
+    const { subject, quotas, id } = request
+    const owner = this.#schema.layers.find(({ shared }) => !shared)!.name
+    const name = id && JSON.stringify([(subject as Record<string, string>)[owner], id.id])
+    const answer = name === undefined ? undefined : this.#answers.get(name)
+    if (answer !== undefined) {
+      // What an id was used for is answered regardless of the settings.
+      const { outcome } = this.#counters.take(request)
+      return { outcome, states: outcome === 'admitted' ? answer : [] }
+    }
+    if (request.settingsRevision !== undefined && request.settingsRevision !== revision)
+      return { outcome: 'stale', states: [] }
+    const rows = quotas.layers.map((layer) => ({ key: keyOf(layer), layer, before: this.#cells(layer, subject) }))
+    const isDamaged = rows.some(({ key }) => this.rows.get(key)?.damaged !== undefined)
+    const { outcome, states } = isDamaged ? this.#refused(request) : this.#counters.take(request)
+    if (outcome === 'stale') return { outcome, states }
+    const hasSlot = outcome === 'admitted' && request.costs.at(-1) === 1
+    for (const { key, layer, before } of rows) {
+      if (hasSlot) this.#takeSlot(key, layer, request)
+      const after = this.#cells(layer, subject)
+      const hasChanged = after.some(({ start, used }, at) => start !== before[at]!.start || used !== before[at]!.used)
+      if (hasChanged) this.#write(key, after)
     }
     if (isDamaged) return 'damaged_row'
-    const states = this.#schema.layers.flatMap(({ cells }, layer) => {
-      const row = rows[quotas.layers.indexOf(layer)]
-      return cells.flatMap((_, c) =>
-        row === undefined ? [-1, 0] : shown(row[c]!, isAdmitted && row[c]!.cost > 0, now),
-      )
-    })
-    if (!isAdmitted) return { outcome: 'refused', states }
-    if (name !== undefined && id !== undefined) this.#ids.set(name, { ...id, states })
-    const hasSlot = costs[this.#schema.units.length] === 1
-    if (hasSlot) for (const key of keys) this.keptUntil.set(key, now + request.hold!.ttlMs)
-    return { outcome: 'admitted', states }
+    const shown = this.#withSlotStarts(request, states)
+    if (name !== undefined && outcome === 'admitted') this.#answers.set(name, shown)
+    return { outcome, states: shown }
   }
 
   /** The earliest instant at which a row may go. */
@@ -119,85 +116,66 @@ export class TakeModel {
     return Math.max(...ends, this.keptUntil.get(key) ?? 0) + GRACE_MS
   }
 
-  /** When the period began that each calendar cell of each layer is in; `undefined`: the clock is outside of some. */
-  #periodStarts({ quotas, periods = [] }: TakeRequest, now: number): number[][] | undefined {
-    const calendars = this.#cells.filter(({ kind }) => kind === 'calendar')
-    const all = this.#schema.layers.map((_, l) =>
-      calendars.map((__, c) => {
-        const [start, end, next] = periods.slice(3 * (l * calendars.length + c)) as [number, number, number]
-        if (now >= start && now < end) return start
-        return now >= end && now < next ? end : Number.NaN
-      }),
-    )
-    return quotas.layers.flatMap((layer) => all[layer]!).some(Number.isNaN) ? undefined : all
+  /** A take that finds no room, and leaves no id behind. */
+  #refused(request: TakeRequest): TakeReply {
+    const quotas = { ...request.quotas, limits: request.quotas.limits.map(() => -1) }
+    return this.#counters.take({ ...request, quotas, id: undefined, hold: undefined })
   }
 
-  /** The policy's own cells of a row; `undefined`: it cannot be read. */
-  #seen(
-    key: string,
-    { quotas, costs }: TakeRequest,
-    layer: number,
-    starts: number[][],
-    now: number,
-  ): Seen[] | undefined {
-    const stored = this.rows.get(key)
-    if (stored?.damaged !== undefined) return undefined
-    let calendars = 0
-    return this.#cells.map(({ identity, kind, lengthMs, unit }, c) => {
-      const cell = stored?.cells.find((each) => each.identity === identity)
-      const { start, used } = cell ?? { start: stored === undefined ? CLOSED : 0, used: CLOSED }
-      const period = kind === 'calendar' ? starts[layer]![calendars++]! : 0
-      const youngest = now - lengthMs + 1
-      const since = { rolling: youngest, bucket: youngest, calendar: period, concurrency: Number.NEGATIVE_INFINITY }[
-        kind
-      ]
-      const isOpen = used !== CLOSED && start >= since
-      const at = layer * this.#cells.length + c
-      const [limit, rate, perMs] = [quotas.limits[at]!, quotas.rates?.[at] ?? 0, lengthMs / 2]
-      const back = rate > 0 && now > start ? Number((BigInt(now - start) * BigInt(rate)) / BigInt(perMs)) : 0
-      const opens = kind === 'calendar' ? period : now
-      return { start, used, kind, isOpen, back, rate, perMs, opens, cost: costs[unit] ?? 0, limit }
+  /** Notes when slots were first taken: now, unless others are taken already. */
+  #takeSlot(key: string, layer: number, { subject, hold }: TakeRequest): void {
+    const now = this.#clock.now()
+    this.keptUntil.set(key, now + hold!.ttlMs)
+    for (const { identity, kind } of this.#schema.layers[layer]!.cells) {
+      const name = this.#name(layer, subject, identity)
+      const isFirst = kind === 'concurrency' && this.#state.slots[name]?.length === 1
+      if (isFirst) this.#slotStarts.set(name, Math.max((this.#slotStarts.get(name) ?? CLOSED) + 1, now))
+    }
+  }
+
+  /** The policy's own cells of a row, as they are stored. */
+  #cells(layer: number, subject: TakeRequest['subject']): StoredCell[] {
+    return this.#schema.layers[layer]!.cells.map(({ identity, kind }) => {
+      const name = this.#name(layer, subject, identity)
+      if (kind === 'concurrency') {
+        const start = Math.max(0, this.#slotStarts.get(name) ?? 0)
+        return { identity, start, used: this.#state.slots[name]?.length || CLOSED }
+      }
+      const { startedAt = 0, used = 0, closed = true } = this.#state.windows[name] ?? {}
+      return { identity, start: startedAt, used: closed ? CLOSED : used }
     })
+  }
+
+  #withSlotStarts({ subject, quotas }: TakeRequest, states: readonly number[]): readonly number[] {
+    const shown = [...states]
+    let at = 0
+    for (const [layer, { cells }] of this.#schema.layers.entries()) {
+      for (const { identity, kind } of cells) {
+        const isTaken = kind === 'concurrency' && quotas.layers.includes(layer) && shown[2 * at + 1]! > 0
+        if (isTaken) shown[2 * at] = this.#slotStarts.get(this.#name(layer, subject, identity))!
+        at++
+      }
+    }
+    return shown
   }
 
   /** Own cells, and those of others while any of them may still count. */
-  #write(key: string, row: readonly Seen[], now: number): void {
-    const identities = this.#cells.map(({ identity }) => identity)
+  #write(key: string, own: readonly StoredCell[]): void {
+    const identities = own.map(({ identity }) => identity)
     const others = (this.rows.get(key)?.cells ?? []).filter(({ identity }) => !identities.includes(identity))
     const isLive = others.some(({ identity, start, used }) => {
       const { kind, lengthMs } = cellOf(identity)
-      return kind === 'concurrency' ? used > 0 : start + lengthMs + GRACE_MS > now
+      return kind === 'concurrency' ? used > 0 : start + lengthMs + GRACE_MS > this.#clock.now()
     })
-    const own = row.map(({ start, used }, c) => ({ identity: identities[c]!, start: Math.max(0, start), used }))
     this.rows.set(key, { cells: orderedCells([...own, ...(isLive ? others : [])]) })
     this.written.add(key)
   }
-}
 
-/** One that was opened by a clock far ahead moves to the present. */
-function anchored({ kind, start }: Seen, now: number): number {
-  return kind !== 'concurrency' && start > now + MAX_AHEAD_MS ? now + 1 : start
-}
-
-/** Whether a charge goes on with a cell: it is open, and no bucket to which all came back. */
-function goesOn({ isOpen, rate, start, used, back }: Seen, now: number): boolean {
-  return isOpen && !(rate > 0 && now > start && back >= used)
-}
-
-function charge(cell: Seen, now: number): void {
-  const start = anchored(cell, now)
-  const isOn = goesOn(cell, now)
-  cell.start = isOn ? start : Math.max(start + 1, cell.opens)
-  cell.used = Math.min(MOST, (isOn ? cell.used : 0) + cell.cost)
-  if (!isOn || cell.rate === 0 || now - start < cell.perMs) return
-  // Older than its time: as many tokens as its limit came back in that, exactly.
-  cell.start += cell.perMs
-  cell.used -= cell.rate
-}
-
-function shown(cell: Seen, isCharged: boolean, now: number): [start: number, used: number] {
-  if (isCharged) return [cell.start, cell.used]
-  return cell.isOpen ? [anchored(cell, now), cell.used] : [-1, 0]
+  /** The name of a cell in the model. */
+  #name(layer: number, subject: TakeRequest['subject'], identity: string): string {
+    const { name, shared } = this.#schema.layers[layer]!
+    return JSON.stringify([name, shared ? '' : (subject as Record<string, string>)[name], identity])
+  }
 }
 
 /** Cells in the order of a row: by length, then by label; those that no time ends come last. */
