@@ -1,8 +1,10 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { add, cellsIn, close, Instant, Layout, reanchor, refund, view, windowCell } from '@scoregw/quota/internal'
-import type { CellSchema, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
+import type { Clock } from '@scoregw/quota'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
+import type { CellSchema, StoreSchema, SyncCounters, TakeReply, TakeRequest } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
+import { copyOf, ModelCounters, type ModelState, ModelWindows, modelStore } from '@scoregw/quota-testkit/model'
 import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, type SqlCounters } from '../src/index.ts'
@@ -59,92 +61,39 @@ function unused(answer: string): string {
   return answer.replace(/-?\d+,0(?=,|$)/g, '-1,0')
 }
 
-/** Rows by layer and key, as the core's functions leave them. */
-type Rows = ReadonlyMap<string, readonly number[]>
-
-/** One machine that does one thing after the other. */
-class Model {
-  readonly #schema: StoreSchema
-  readonly #layout: Layout
-
-  constructor(schema: StoreSchema) {
-    this.#schema = schema
-    this.#layout = new Layout(schema)
-  }
-
-  keys({ subject, quotas }: Pick<TakeRequest, 'subject' | 'quotas'>): string[] {
-    return quotas.layers.map((index) => {
-      const { name, by = name, shared } = this.#schema.layers[index]!
-      return `${name} ${shared ? '' : (subject as Record<string, string>)[by]}`
-    })
-  }
-
-  take(rows: Rows, request: TakeRequest, now: number): readonly [Rows, string] {
-    const { quotas, periods, costs } = request
-    const layout = this.#layout
-    const instant = new Instant(layout)
-    if (!instant.moveTo(now, periods)) return [rows, 'stale ']
-    const keys = this.keys(request)
-    const here = keys.map((key) => [...(rows.get(key) ?? Array<number>(2 * layout.rows[0]!.size).fill(-1))])
-    const each = (visit: (cells: number[], i: number, at: number, cost: number) => void): void => {
-      for (const [slot, cells] of here.entries()) {
-        const { first, size, units } = layout.rows[quotas.layers[slot]!]!
-        for (let c = 0; c < size; c++) visit(cells, 2 * c, first + c, costs[units[c]!]!)
-      }
+/** The testkit's model in a state: one machine that does one thing after the other. Calls change the state. */
+function machine(clock: Clock, state: ModelState, schema: StoreSchema): SyncCounters {
+  class InState extends ModelCounters {
+    constructor(own: Clock) {
+      super(own, state)
     }
-    let fits = true
-    const before = layout.blank.slice()
-    each((cells, i, at) => view(cells, i, instant.after[at]!, now, before, 2 * at))
-    each((_, __, at, cost) => {
-      if (cost > 0 && layout.usedAt(before, at, quotas.rates, now) + cost > quotas.limits[at]!) fits = false
-    })
-    each((cells, i, at, cost) => {
-      if (cost === 0) return
-      if (!fits) return reanchor(cells, i, instant.after[at]!, now)
-      instant.roll(cells, i, at, quotas.rates)
-      add(cells, i, cost)
-    })
-    const states = layout.blank.slice()
-    each((cells, i, at) => view(cells, i, instant.after[at]!, now, states, 2 * at))
-    const next = new Map(rows)
-    for (const [slot, key] of keys.entries()) if (fits || rows.has(key)) next.set(key, here[slot]!)
-    return [next, `${fits ? 'admitted' : 'refused'} ${states}`]
   }
+  return modelStore(clock, undefined, InState).open(schema)
+}
 
-  change(
-    rows: Rows,
-    of: Pick<TakeRequest, 'subject' | 'quotas'>,
-    visit: (cells: number[], i: number, at: number) => void,
-  ): Rows {
-    const next = new Map(rows)
-    for (const [slot, key] of this.keys(of).entries()) {
-      const cells = [...(next.get(key) ?? [])]
-      const { first, size } = this.#layout.rows[of.quotas.layers[slot]!]!
-      for (let c = 0; c < size && cells.length > 0; c++) visit(cells, 2 * c, first + c)
-      if (cells.length > 0) next.set(key, cells)
-    }
-    return next
-  }
+type Take = readonly [TakeRequest, TakeReply]
 
-  /** The rows after some order of the takes in which each is answered as it was; `undefined`: there is none. */
-  orderOf(rows: Rows, takes: readonly (readonly [TakeRequest, TakeReply])[], now: number): Rows | undefined {
-    if (takes.length === 0) return rows
-    const tried = new Set<string>()
-    for (const take of takes) {
-      const [request, { outcome, states }] = take
-      const [next, answer] = this.take(rows, request, now)
-      const id = `${this.keys(request)} ${request.costs} ${request.quotas.limits} ${request.quotas.rates} ${outcome} ${states}`
-      if (tried.has(id) || unused(answer) !== unused(`${outcome} ${states}`)) continue
-      tried.add(id)
-      const end = this.orderOf(
-        next,
-        takes.filter((each) => each !== take),
-        now,
-      )
-      if (end !== undefined) return end
-    }
-    return undefined
+/** The state after some order of the takes in which each is answered as it was; `undefined`: there is none. */
+function afterAll(
+  clock: Clock,
+  state: ModelState,
+  schema: StoreSchema,
+  takes: readonly Take[],
+): ModelState | undefined {
+  if (takes.length === 0) return state
+  const tried = new Set<string>()
+  for (const take of takes) {
+    const [request, { outcome, states }] = take
+    const next = copyOf(state)
+    const answer = machine(clock, next, schema).take(request)
+    const id = JSON.stringify([request, outcome, states])
+    if (tried.has(id) || unused(`${answer.outcome} ${answer.states}`) !== unused(`${outcome} ${states}`)) continue
+    tried.add(id)
+    const others = takes.filter((each) => each !== take)
+    const end = afterAll(clock, next, schema, others)
+    if (end !== undefined) return end
   }
+  return undefined
 }
 
 describe.runIf(postgresTests)('random histories of the statement of a take', () => {
@@ -204,9 +153,8 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
   }
 
   async function playOne({ schema, other, stores, random, clock, admin }: Played): Promise<string | undefined> {
-    const model = new Model(schema)
-    const layout = new Layout(schema)
-    const rowCells = layout.rows[0]!.cells
+    const cells = schema.layers.flatMap((layer) => layer.cells)
+    const calendars = cells.filter(({ kind }) => kind === 'calendar')
     const counters = stores.map((store) => store.open(schema))
     const layers = [schema.layers.map((_, index) => index), [0], schema.layers.map((_, index) => index)][random(3)]!
     const anyLimit = (): number => (random(10) === 0 ? Number.POSITIVE_INFINITY : 8 + random(60))
@@ -221,17 +169,15 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
       return { layers, limits: all.map(({ limit }) => limit), rates: all.map(({ rate }) => rate) }
     })
     const subject = () => Object.fromEntries(schema.layers.map(({ name, by = name }) => [by, `${by} ${random(3)}`]))
-    const hasBucket = rowCells.some(({ kind }) => kind === 'bucket')
-    let rows: Rows = new Map()
+    const hasBucket = cells.some(({ kind }) => kind === 'bucket')
+    let state: ModelState = { windows: {}, slots: {}, records: {} }
     let periods: readonly number[] | undefined
     let revision = ''
     let known = ''
     const turnPeriods = (): void => {
       const start = Math.floor(clock.now() / DAY_MS) * DAY_MS
       periods =
-        layout.calendars.length === 0
-          ? undefined
-          : layout.calendars.flatMap(() => [start, start + DAY_MS, start + 2 * DAY_MS])
+        calendars.length === 0 ? undefined : calendars.flatMap(() => [start, start + DAY_MS, start + 2 * DAY_MS])
     }
     turnPeriods()
     const past: (readonly [TakeRequest, TakeReply])[] = []
@@ -259,23 +205,22 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
           continue
         }
         const takes = requested.map((request, at) => [request, replies[at]!] as const)
-        const end = model.orderOf(rows, takes, clock.now())
-        if (end === undefined) return JSON.stringify({ now: clock.now(), rows: [...rows], takes })
-        rows = end
+        const end = afterAll(clock, state, schema, takes)
+        if (end === undefined) return JSON.stringify({ now: clock.now(), state, takes })
+        state = end
         past.push(...takes.filter(([, { outcome }]) => outcome === 'admitted'))
       } else if (kind < 80 && past.length > 0) {
         const [request, { states }] = past[random(past.length)]!
         const refunds = [random(2), random(2)]
-        const { subject: whose } = request
-        await counters[random(2)]!.settle({ subject: whose, set: 0, layers, states, refunds, as: 'committed' })
-        rows = model.change(rows, request, (cells, i, at) =>
-          refund(cells, i, states[2 * at]!, refunds[layout.units[at]!]!, false),
-        )
+        const settled = { subject: request.subject, set: 0, layers, states, refunds, as: 'committed' } as const
+        await counters[random(2)]!.settle(settled)
+        machine(clock, state, schema).settle(settled)
       } else if (kind < 84) {
-        const whose = subject()
-        const limits = [...layout.layerOf.keys()].filter((at) => layers.includes(layout.layerOf[at]!))
-        await counters[random(2)]!.reset({ subject: whose, limits })
-        rows = model.change(rows, { subject: whose, quotas: quotas[0]! }, (cells, i) => close(cells, i))
+        const layerOf = schema.layers.flatMap((layer, index) => layer.cells.map(() => index))
+        const limits = [...layerOf.keys()].filter((at) => layers.includes(layerOf[at]!))
+        const reset = { subject: subject(), limits }
+        await counters[random(2)]!.reset(reset)
+        machine(clock, state, schema).reset(reset)
       } else if (kind < 87) {
         // Another policy charges a window that both have, and one of its own.
         const request: TakeRequest = {
@@ -285,16 +230,8 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
           costs: [0, 1, 0],
         }
         const { states } = await stores[random(2)]!.open(other).take(request)
-        const shared = other.layers[0]!.cells.findIndex(({ label }) => label === 'b')
-        const own = rowCells.findIndex(({ label }) => label === 'b')
-        const next = new Map(rows)
-        for (const [slot, key] of model.keys(request).entries()) {
-          const cells = [...(rows.get(key) ?? Array<number>(2 * rowCells.length).fill(-1))]
-          const at = 2 * (2 * layers[slot]! + shared)
-          cells.splice(2 * own, 2, states[at]!, states[at + 1]!)
-          next.set(key, cells)
-        }
-        rows = next
+        const due = machine(clock, state, other).take(request)
+        if (unused(`${states}`) !== unused(`${due.states}`)) return JSON.stringify({ other: request, states, due })
       } else if (kind < 89) {
         revision = `revision ${random(1e6)}`
         await admin.query(
@@ -305,10 +242,8 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
       } else {
         const ahead = random(3) === 0 ? 25_000 : 1_500
         clock.advance(random(5) === 0 ? -random(9_000) : random(ahead))
-        const starts = [...rows.values()].flatMap((cells) =>
-          layout.rows[0]!.lengthsMs.map((ms, c) => cells[2 * c]! + ms),
-        )
-        const end = (starts[random(Math.max(1, starts.length))] ?? 0) - random(2)
+        const ends = new ModelWindows(clock, state.windows).ends()
+        const end = (ends[random(Math.max(1, ends.length))] ?? 0) - random(2)
         if (random(2) === 0 && end > clock.now() && end < clock.now() + DAY_MS) clock.advance(end - clock.now())
         if (random(2) === 0) turnPeriods()
       }
