@@ -19,7 +19,7 @@ const [NO_LIMIT, NOTHING_BACK] = [Number.POSITIVE_INFINITY, 0]
 
 /** Cases about token buckets: which tokens return when, and what a cell reports. */
 export const BUCKET_CASES: readonly ConformanceCase[] = casesOn(
-  { about: 'bucket', limits: { limits: { own: [USER, windowCell(BUCKET)] } }, needs: ['bucket'] },
+  { about: 'bucket: ', limits: { limits: { own: [USER, windowCell(BUCKET)] } }, needs: ['bucket'] },
   {
     async 'tokens come back one at a time, each at its exact millisecond'({ isAt, admit, refuse, advance, begin }) {
       await isAt([-1, 0])

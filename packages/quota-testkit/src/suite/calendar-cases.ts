@@ -12,7 +12,7 @@ function over(now: number): TwoPeriods {
 
 /** Cases about calendar windows. */
 export const CALENDAR_CASES: readonly ConformanceCase[] = casesOn(
-  { about: 'calendar', limits: { limits: { own: [USER, MONTH] } }, needs: ['calendar'] },
+  { about: 'calendar: ', limits: { limits: { own: [USER, MONTH] } }, needs: ['calendar'] },
   {
     async 'a clock outside both periods gives a stale answer and no charge'(scene) {
       const { take, read, admit, isAt, advance, begin } = scene

@@ -10,23 +10,27 @@ import {
   type Reservation,
 } from '@scoregw/quota'
 import { enginesOn, usedBy } from './engines.ts'
-import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import type { ConformanceCase, Need } from './harness.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './limits.ts'
 import { throwsCode } from './probe.ts'
-import { casesOn, needing } from './scene.ts'
+import { casesOn, casesWith, needing, type Plays, type Scene } from './scene.ts'
 
-interface Given extends CaseContext {
+interface Given extends Scene {
   readonly quota: Quota
   /** An engine in another process. */
   readonly other: Quota
 }
 
-/** Plays with two engines, maybe of two policies. */
-function on(policies: readonly [one: Policy, other?: Policy], play: (given: Given) => Promise<void>) {
-  return (context: CaseContext): Promise<void> => {
-    const [quota, other] = enginesOn(context, ...policies)
-    return play({ ...context, quota, other })
-  }
+/** Makes cases that play with two engines, maybe of two policies. */
+function engineCases(
+  [one, another = one]: readonly [one: Policy, another?: Policy],
+  plays: Plays<Given>,
+  ...needs: readonly Need[]
+): readonly ConformanceCase[] {
+  return casesWith({ about: 'engine: ', needs }, plays, (scene) => {
+    const [quota, other] = enginesOn(scene, one, another)
+    return { ...scene, quota, other }
+  })
 }
 
 function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
@@ -129,112 +133,6 @@ async function inEach(quota: Quota, ...amounts: readonly number[]): Promise<void
   assert.deepEqual(Object.values(await usedBy(quota, ASK.subject)), [...amounts, ...amounts, ...amounts])
 }
 
-const WINDOW_CASES = casesOn(
-  { about: 'engine' },
-  {
-    'a request is refused before Retry-After and admitted at it': on([WINDOWS], async ({ quota, clock, advance }) => {
-      await quota.consume({ ...LOOK, cost: 20 })
-      await advance(HOUR_MS)
-      await quota.consume({ ...LOOK, cost: 20 })
-      await advance(1)
-      const request = { ...LOOK, cost: 5 }
-      const decision = refusal(await quota.consume(request))
-      assert.equal(decision.refusedBy.name, 'read-5h')
-      await advance(decision.resetAt - decision.now - 1)
-      refusal(await quota.consume(request))
-      await advance(decision.now + Number(decision.retryAfterSeconds) * 1_000 - clock.now())
-      assert.equal((await quota.consume(request)).allowed, true)
-    }),
-    'one id in two processes is reserved by one of them': needing(
-      'ids',
-      on([WINDOWS], async ({ quota, other }) => {
-        const request = { ...LOAD, id: 'attempt-7' }
-        const first = await quota.reserve(request)
-        const second = await other.reserve(request)
-        assert.deepEqual([first.status, second.status], ['reserved', 'duplicate'])
-        await second.cancel()
-        assert.deepEqual(await usedBy(other, 'u'), LOADED)
-        await throwsCode(() => other.reserve({ ...request, operation: 'look' }), 'id_conflict')
-        await throwsCode(() => other.reserve({ ...request, cost: 5 }), 'id_conflict')
-        for (const load of [7, 0]) {
-          await other.settings.update({ prices: { load } })
-          assert.equal((await other.reserve(request)).status, 'duplicate', `at a price of ${load}`)
-        }
-        await first.cancel()
-        assert.deepEqual(await usedBy(other, 'u'), NOTHING_USED)
-        assert.equal((await other.reserve(request)).status, 'cancelled')
-      }),
-    ),
-    'settings changed by one process apply in the other': on([WINDOWS], async ({ quota, other }) => {
-      await quota.consume({ ...LOOK, cost: 15 })
-      await other.settings.update({ prices: { look: 6 } })
-      refusal(await quota.consume(LOOK))
-      await other.settings.update({ mode: 'lenient' })
-      assert.equal((await quota.consume(LOOK)).allowed, true)
-      assert.equal((await usedBy(other, 'u')).read, 21)
-    }),
-    'a reset resets limits of the subject’s own, and shared ones only when they are named': on(
-      [WINDOWS],
-      async ({ quota }) => {
-        await quota.consume(LOAD)
-        await quota.consume({ subject: 'u', operation: 'save' })
-        await quota.reset('u', { limits: ['read', 'read-5h'] })
-        assert.deepEqual(await usedBy(quota, 'u'), { read: 0, 'read-5h': 0, write: 15, site: 19, 'site-5h': 19 })
-        await quota.reset('u')
-        await quota.reset('u', { limits: ['site'] })
-        assert.deepEqual(await usedBy(quota, 'u'), { ...NOTHING_USED, 'site-5h': 19 })
-        await throwsCode(() => quota.reset('u', { limits: ['nowhere'] }), 'invalid_reset')
-      },
-    ),
-    'the Sync calls are available on a synchronous store': needing(
-      'sync',
-      on([WINDOWS], async ({ quota, store }) => {
-        assert.equal(store.sync, true)
-        assert.ok(isSyncQuota(quota), 'an engine whose stores answer at once has the Sync calls')
-        assert.equal(quota.consumeSync(LOAD).allowed, true)
-        quota.reserveSync(LOAD).cancel()
-        assert.equal(quota.statusSync('u').limits.read?.used, 4)
-        assert.deepEqual(await usedBy(quota, 'u'), LOADED)
-      }),
-    ),
-    'counter and stored numbers of a limit go on under its new name': on([BEFORE, AFTER], async (given) => {
-      const { quota: before, other: after } = given
-      const isAllowed = async (quota: Quota, cost = 1, subject = 'u') =>
-        (await quota.consume({ subject, operation: 'look', cost })).allowed
-      await before.settings.update({ limits: { hourly: 8 } })
-      await before.subjects.set('v', { limits: { hourly: 3 } })
-      for (const subject of ['u', 'v']) assert.equal(await isAllowed(before, 3, subject), true)
-      const [{ limits: own }, { limits: stored }] = [await after.status('u'), await after.status('v')]
-      assert.deepEqual([own.perHour?.limit, own.perHour?.used], [8, 3])
-      assert.deepEqual([stored.perHour?.limit, stored.perHour?.used, stored.perHour?.from], [3, 3, 'subject'])
-      assert.equal(await isAllowed(after, 6), false)
-      assert.equal(await isAllowed(after, 5), true)
-      assert.equal(await isAllowed(before), false)
-      await after.reset('u', { limits: ['perHour'] })
-      assert.deepEqual(await usedBy(before, 'u'), { hourly: 0, writes: 5, service: 11 })
-    }),
-    'with several units, all are charged in every layer or none': on([UNITS], async (given) => {
-      const { quota, other, advance, clock } = given
-      const { allowed, cost } = await quota.consume(ASK)
-      assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])
-      await inEach(other, 1, 400, 3_000)
-      await advance(1_000)
-      const openedAt = clock.now() - 1_000
-      for (const [more, unit, resetAt] of [
-        [{ requests: 5 }, 'requests', openedAt + MINUTE_MS],
-        [{ tokens: 601 }, 'tokens', openedAt + MINUTE_MS],
-        [{ money: 6_001 }, 'money', openedAt + HOUR_MS],
-      ] as const) {
-        const refused = refusal(await other.consume({ ...ASK, cost: more }))
-        assert.deepEqual([refused.refusedBy.unit, refused.resetAt], [unit, resetAt])
-        await inEach(quota, 1, 400, 3_000)
-      }
-      assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
-      await inEach(quota, 5, 1_000, 9_000)
-    }),
-  },
-)
-
 /** Cases of engines on a full store. */
 const FULL_CASES = casesOn(
   { needs: ['bounded'], wishes: { maxSubjects: 3 } },
@@ -255,29 +153,88 @@ const FULL_CASES = casesOn(
   },
 )
 
-function abilityCases(needs: readonly Need[], plays: Parameters<typeof casesOn>[1]): readonly ConformanceCase[] {
-  return casesOn({ about: 'engine', needs }, plays)
-}
-
 /** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
-  ...WINDOW_CASES,
-  ...FULL_CASES,
-  ...abilityCases(['holds'], {
-    'a hold grows to 2^53 - 1 and no further': on([UNLIMITED], async ({ quota, other }) => {
-      const most = Number.MAX_SAFE_INTEGER
-      const hold = held(await quota.reserve({ subject: 'u', operation: 'work', cost: most - 1, ttlMs: 60_000 }))
-      assert.equal((await hold.add(1)).allowed, true)
-      for (const each of [hold, await other.resume(hold.token ?? '')]) {
-        await throwsCode(() => each.add(1), 'invalid_cost')
-        await throwsCode(() => each.add(most), 'invalid_cost')
+  ...engineCases([WINDOWS], {
+    async 'a request is refused before Retry-After and admitted at it'({ quota, clock, advance }) {
+      await quota.consume({ ...LOOK, cost: 20 })
+      await advance(HOUR_MS)
+      await quota.consume({ ...LOOK, cost: 20 })
+      await advance(1)
+      const request = { ...LOOK, cost: 5 }
+      const decision = refusal(await quota.consume(request))
+      assert.equal(decision.refusedBy.name, 'read-5h')
+      await advance(decision.resetAt - decision.now - 1)
+      refusal(await quota.consume(request))
+      await advance(decision.now + Number(decision.retryAfterSeconds) * 1_000 - clock.now())
+      assert.equal((await quota.consume(request)).allowed, true)
+    },
+    'one id in two processes is reserved by one of them': needing('ids', async ({ quota, other }) => {
+      const request = { ...LOAD, id: 'attempt-7' }
+      const first = await quota.reserve(request)
+      const second = await other.reserve(request)
+      assert.deepEqual([first.status, second.status], ['reserved', 'duplicate'])
+      await second.cancel()
+      assert.deepEqual(await usedBy(other, 'u'), LOADED)
+      await throwsCode(() => other.reserve({ ...request, operation: 'look' }), 'id_conflict')
+      await throwsCode(() => other.reserve({ ...request, cost: 5 }), 'id_conflict')
+      for (const load of [7, 0]) {
+        await other.settings.update({ prices: { load } })
+        assert.equal((await other.reserve(request)).status, 'duplicate', `at a price of ${load}`)
       }
-      assert.deepEqual(await hold.commit(1), { charged: 1, uncharged: 0 })
-      assert.equal((await quota.holds.sweep()).open, 0)
+      await first.cancel()
+      assert.deepEqual(await usedBy(other, 'u'), NOTHING_USED)
+      assert.equal((await other.reserve(request)).status, 'cancelled')
     }),
-    'a hold is settled in the limits that it was charged in, also by another process': on(
-      [BEFORE, AFTER],
-      async ({ quota: before, other: after }) => {
+    async 'settings changed by one process apply in the other'({ quota, other }) {
+      await quota.consume({ ...LOOK, cost: 15 })
+      await other.settings.update({ prices: { look: 6 } })
+      refusal(await quota.consume(LOOK))
+      await other.settings.update({ mode: 'lenient' })
+      assert.equal((await quota.consume(LOOK)).allowed, true)
+      assert.equal((await usedBy(other, 'u')).read, 21)
+    },
+    async 'a reset resets limits of the subject’s own, and shared ones only when they are named'({ quota }) {
+      await quota.consume(LOAD)
+      await quota.consume({ subject: 'u', operation: 'save' })
+      await quota.reset('u', { limits: ['read', 'read-5h'] })
+      assert.deepEqual(await usedBy(quota, 'u'), { read: 0, 'read-5h': 0, write: 15, site: 19, 'site-5h': 19 })
+      await quota.reset('u')
+      await quota.reset('u', { limits: ['site'] })
+      assert.deepEqual(await usedBy(quota, 'u'), { ...NOTHING_USED, 'site-5h': 19 })
+      await throwsCode(() => quota.reset('u', { limits: ['nowhere'] }), 'invalid_reset')
+    },
+    'the Sync calls are available on a synchronous store': needing('sync', async ({ quota, store }) => {
+      assert.equal(store.sync, true)
+      assert.ok(isSyncQuota(quota), 'an engine whose stores answer at once has the Sync calls')
+      assert.equal(quota.consumeSync(LOAD).allowed, true)
+      quota.reserveSync(LOAD).cancel()
+      assert.equal(quota.statusSync('u').limits.read?.used, 4)
+      assert.deepEqual(await usedBy(quota, 'u'), LOADED)
+    }),
+  }),
+  ...engineCases([BEFORE, AFTER], {
+    async 'counter and stored numbers of a limit go on under its new name'(given) {
+      const { quota: before, other: after } = given
+      const isAllowed = async (quota: Quota, cost = 1, subject = 'u') =>
+        (await quota.consume({ subject, operation: 'look', cost })).allowed
+      await before.settings.update({ limits: { hourly: 8 } })
+      await before.subjects.set('v', { limits: { hourly: 3 } })
+      for (const subject of ['u', 'v']) assert.equal(await isAllowed(before, 3, subject), true)
+      const [{ limits: own }, { limits: stored }] = [await after.status('u'), await after.status('v')]
+      assert.deepEqual([own.perHour?.limit, own.perHour?.used], [8, 3])
+      assert.deepEqual([stored.perHour?.limit, stored.perHour?.used, stored.perHour?.from], [3, 3, 'subject'])
+      assert.equal(await isAllowed(after, 6), false)
+      assert.equal(await isAllowed(after, 5), true)
+      assert.equal(await isAllowed(before), false)
+      await after.reset('u', { limits: ['perHour'] })
+      assert.deepEqual(await usedBy(before, 'u'), { hourly: 0, writes: 5, service: 11 })
+    },
+
+    'a hold is settled in the limits that it was charged in, also by another process': needing(
+      'holds',
+      async (given) => {
+        const { quota: before, other: after } = given
         const saved = held(await before.reserve({ subject: 'u', operation: 'save', ttlMs: 60_000 }))
         const looked = held(await before.reserve({ ...LOOK, ttlMs: 60_000 }))
         assert.deepEqual(await usedBy(after, 'u'), { perHour: 4, writes: 3, service: 4 })
@@ -292,7 +249,29 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
         assert.deepEqual(await usedBy(before, 'u'), { hourly: 1, writes: 1, service: 1 })
       },
     ),
-    "with several units, all are given back when a dead holder's hold expires": on([UNITS], async (given) => {
+  }),
+  ...engineCases([UNITS], {
+    async 'with several units, all are charged in every layer or none'(given) {
+      const { quota, other, advance, clock } = given
+      const { allowed, cost } = await quota.consume(ASK)
+      assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])
+      await inEach(other, 1, 400, 3_000)
+      await advance(1_000)
+      const openedAt = clock.now() - 1_000
+      for (const [more, unit, resetAt] of [
+        [{ requests: 5 }, 'requests', openedAt + MINUTE_MS],
+        [{ tokens: 601 }, 'tokens', openedAt + MINUTE_MS],
+        [{ money: 6_001 }, 'money', openedAt + HOUR_MS],
+      ] as const) {
+        const refused = refusal(await other.consume({ ...ASK, cost: more }))
+        assert.deepEqual([refused.refusedBy.unit, refused.resetAt], [unit, resetAt])
+        await inEach(quota, 1, 400, 3_000)
+      }
+      assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
+      await inEach(quota, 5, 1_000, 9_000)
+    },
+
+    "with several units, all are given back when a dead holder's hold expires": needing('holds', async (given) => {
       const { quota, other, advance } = given
       const ttlMs = 20_000
       await quota.reserve({ ...ASK, ttlMs })
@@ -310,32 +289,54 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       await inEach(other, 1, 5, 3_000)
     }),
   }),
-  ...abilityCases(['holds', 'concurrency'], {
-    'a refusal names the concurrency limit, and the slot is free when the work ends': on([RUNNING], async (given) => {
-      const { quota, other, clock } = given
-      const work = { subject: 'u', operation: 'work' } as const
-      await throwsCode(() => quota.consume(work), 'reservation_required')
-      const one = held(await quota.reserve(work))
-      held(await other.reserve(work))
-      const third = await quota.reserve(work)
-      assert.ok(third.status === 'refused')
-      const { refusedBy, retryAfterSeconds } = third.decision
-      const { kind, name, limit, used, requested, resetAt } = refusedBy
-      assert.deepEqual([kind, name, limit, used, requested], ['concurrency', 'running', 2, 2, 1])
-      assert.deepEqual([resetAt, retryAfterSeconds], [clock.now() + 1_000, 1])
-      assert.equal((await usedBy(quota, 'u')).hourly, 6)
-      await one.commit(0)
-      held(await quota.reserve(work))
-      const full = await quota.reserve({ ...work, cost: 8 })
-      assert.ok(full.status === 'refused')
-      assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
-      assert.equal(full.decision.refusals.length, 2)
-    }),
-  }),
-  ...abilityCases(['calendar', 'clock-steps'], {
-    "after a clock stepped back over a boundary a refusal has the window's own period end": on(
-      [DAILY],
-      async (given) => {
+  ...engineCases(
+    [UNLIMITED],
+    {
+      async 'a hold grows to 2^53 - 1 and no further'({ quota, other }) {
+        const most = Number.MAX_SAFE_INTEGER
+        const hold = held(await quota.reserve({ subject: 'u', operation: 'work', cost: most - 1, ttlMs: 60_000 }))
+        assert.equal((await hold.add(1)).allowed, true)
+        for (const each of [hold, await other.resume(hold.token ?? '')]) {
+          await throwsCode(() => each.add(1), 'invalid_cost')
+          await throwsCode(() => each.add(most), 'invalid_cost')
+        }
+        assert.deepEqual(await hold.commit(1), { charged: 1, uncharged: 0 })
+        assert.equal((await quota.holds.sweep()).open, 0)
+      },
+    },
+    'holds',
+  ),
+  ...engineCases(
+    [RUNNING],
+    {
+      async 'a refusal names the concurrency limit, and the slot is free when the work ends'(given) {
+        const { quota, other, clock } = given
+        const work = { subject: 'u', operation: 'work' } as const
+        await throwsCode(() => quota.consume(work), 'reservation_required')
+        const one = held(await quota.reserve(work))
+        held(await other.reserve(work))
+        const third = await quota.reserve(work)
+        assert.ok(third.status === 'refused')
+        const { refusedBy, retryAfterSeconds } = third.decision
+        const { kind, name, limit, used, requested, resetAt } = refusedBy
+        assert.deepEqual([kind, name, limit, used, requested], ['concurrency', 'running', 2, 2, 1])
+        assert.deepEqual([resetAt, retryAfterSeconds], [clock.now() + 1_000, 1])
+        assert.equal((await usedBy(quota, 'u')).hourly, 6)
+        await one.commit(0)
+        held(await quota.reserve(work))
+        const full = await quota.reserve({ ...work, cost: 8 })
+        assert.ok(full.status === 'refused')
+        assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
+        assert.equal(full.decision.refusals.length, 2)
+      },
+    },
+    'holds',
+    'concurrency',
+  ),
+  ...engineCases(
+    [DAILY],
+    {
+      async "after a clock stepped back over a boundary a refusal has the window's own period end"(given) {
         const { quota, other, advance, stepClock, clock } = given
         const small = { ...LOOK, cost: 4 }
         // This engine now knows the periods of today and tomorrow.
@@ -355,6 +356,9 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
         await advance(1)
         assert.equal((await quota.consume(small)).allowed, true)
       },
-    ),
-  }),
+    },
+    'calendar',
+    'clock-steps',
+  ),
+  ...FULL_CASES,
 ]

@@ -36,4 +36,4 @@ const PLAYS = SOME.map(([what, needs, some]) => {
 })
 
 /** Cases that compare a store with the model in random histories of two processes and two policies. */
-export const HISTORY_CASES: readonly ConformanceCase[] = casesOn({ about: 'history' }, Object.fromEntries(PLAYS))
+export const HISTORY_CASES: readonly ConformanceCase[] = casesOn({ about: 'history: ' }, Object.fromEntries(PLAYS))

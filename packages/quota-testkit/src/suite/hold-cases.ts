@@ -35,7 +35,7 @@ const LOOK_CASES = Object.entries(LOOKS).map(([what, [look, open]]) => {
 
 /** Cases about the end of holds: when they expire, what is refunded, and what changes the expiry. */
 const END_CASES = casesOn(
-  { about: 'holds', needs: ['holds'] },
+  { about: 'holds: ', needs: ['holds'] },
   {
     async 'a hold ends at its exact millisecond and gives its tokens back to their windows'(scene) {
       const { held, admit, sweep, isAt, open, advance } = scene
@@ -139,7 +139,7 @@ const [KEEP_MS, OPEN_MS] = [2 * HOUR_MS, HOUR_MS / 2]
 
 /** Cases about holds: their owners, how many an owner may have, how long they are remembered, and lists. */
 const OWNER_CASES = casesOn(
-  { about: 'holds', needs: ['holds'] },
+  { about: 'holds: ', needs: ['holds'] },
   {
     async 'requests of one tick are decided in order: holds, ids and plain ones'({ admit, take, hold, capabilities }) {
       await admit(1)

@@ -9,7 +9,7 @@ const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
 
 /** Cases about holds that their holder settles: in time or late, once or repeatedly, under one policy or another. */
 export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = casesOn(
-  { about: 'holds', needs: ['holds'] },
+  { about: 'holds: ', needs: ['holds'] },
   {
     async 'a repeated commit gets the recorded answer and charges nothing'(scene) {
       const { held, committed, settle, isUsed, peer, advance } = scene

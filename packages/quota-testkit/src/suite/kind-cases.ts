@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { windowCell } from '@scoregw/quota/internal'
 import type { TakeReply } from '@scoregw/quota/store'
-import type { ConformanceCase, Need } from './harness.ts'
+import type { ConformanceCase } from './harness.ts'
 import { type Kind, SLOTS_KIND, WINDOWS } from './kinds.ts'
 import { DAY_MS, HOUR_MS, type Limits, SECOND_MS, SITE, USER } from './limits.ts'
 import { Probe, type Shown, shows, type Terms } from './probe.ts'
-import { casesOn, needing, type Scene } from './scene.ts'
+import { casesWith, needing, type Plays, type Scene } from './scene.ts'
 
 const ROOM = 10
 
@@ -58,19 +58,8 @@ function sceneOf(scene: Scene, kind: Kind, limits = kind.limits): KindScene {
   }
 }
 
-interface KindPlay {
-  readonly needs: readonly Need[]
-  readonly play: (scene: KindScene) => Promise<void>
-}
-
-function needs(need: Need | readonly Need[], play: KindPlay['play']): KindPlay {
-  return { needs: [need].flat(), play }
-}
-
-type KindPlays = Readonly<Record<string, KindPlay | KindPlay['play']>>
-
 /** What every kind of limit does. Each is a case for each kind, slots too. */
-const OF_ALL: KindPlays = {
+const OF_ALL: Plays<KindScene> = {
   async 'admits up to its limit and not one more, and a refusal changes nothing'(scene) {
     const { fill, isFull, is, startedAt } = scene
     await isFull({ limits: 0 })
@@ -137,14 +126,14 @@ const OF_ALL: KindPlays = {
     assert.equal((await take(nothing, terms({ limits: 5 }))).outcome, 'admitted')
     await is(startedAt, 10)
   },
-  'has a row that is kept as long as it counts': needs('expiry', async ({ fill, keptForMs, begin, endsAt }) => {
+  'has a row that is kept as long as it counts': needing('expiry', async ({ fill, keptForMs, begin, endsAt }) => {
     await fill(10)
     assert.ok((await keptForMs({ layer: 'user', key: 'u' })) >= endsAt - begin)
   }),
 }
 
 /** What every kind of window does. */
-const OF_WINDOWS: KindPlays = {
+const OF_WINDOWS: Plays<KindScene> = {
   async 'opens with the first admission, and all of it is back at its exact millisecond'(scene) {
     const { fill, one, is, until, startedAt, endsAt, terms, kind, admit, refuse } = scene
     await is(-1, 0)
@@ -207,7 +196,7 @@ const OF_WINDOWS: KindPlays = {
     await fill(10)
     await isFull()
   },
-  'is charged once under an id, and refunded once': needs('ids', async (scene) => {
+  'is charged once under an id, and refunded once': needing('ids', async (scene) => {
     const { admit, cancel, kind, terms, is, startedAt, peer } = scene
     const first = await admit(kind.amount(4), terms({ id: 'a' }))
     await admit(kind.amount(5), terms())
@@ -217,7 +206,7 @@ const OF_WINDOWS: KindPlays = {
     for (let times = 0; times < 2; times++) await cancel(first, kind.amount(4), { id: 'a' })
     await is(startedAt, 5)
   }),
-  'stays as it is when the clock steps back, and moves to the present if it is more than 5 s ahead': needs(
+  'stays as it is when the clock steps back, and moves to the present if it is more than 5 s ahead': needing(
     'clock-steps',
     async ({ admit, refuse, fill, is, until, advance, stepClock, clock, endsAt, kind, terms }) => {
       await until(endsAt)
@@ -236,7 +225,7 @@ const OF_WINDOWS: KindPlays = {
       await is(present, 10)
     },
   ),
-  'gets back what a hold had at its end, and what a commit leaves of it': needs('holds', async (scene) => {
+  'gets back what a hold had at its end, and what a commit leaves of it': needing('holds', async (scene) => {
     const { held, grow, sweep, committed, isUsed, kind, terms, is, advance, startedAt } = scene
     const { amount } = kind
     await held('a', amount(6), terms({ ttlMs: SECOND_MS }))
@@ -252,7 +241,7 @@ const OF_WINDOWS: KindPlays = {
     assert.deepEqual(charged, amount(2))
     await isUsed(2, terms())
   }),
-  'takes nothing of a hold that was charged before a reset': needs('holds', async (scene) => {
+  'takes nothing of a hold that was charged before a reset': needing('holds', async (scene) => {
     const { held, reset, sweep, released, kind, terms, fill, is, advance, startedAt } = scene
     await held('a', kind.amount(4), terms({ ttlMs: SECOND_MS }))
     await held('b', kind.amount(2), terms())
@@ -264,7 +253,7 @@ const OF_WINDOWS: KindPlays = {
     assert.equal(await released('b', terms()), 'settled')
     await is(startedAt + 1, 6)
   }),
-  'is charged for what a commit has above its hold, over the limit or as far as it fits': needs(
+  'is charged for what a commit has above its hold, over the limit or as far as it fits': needing(
     ['holds', 'fit'],
     async ({ held, fill, committed, kind: { amount }, terms, is, startedAt }) => {
       const over = (overrun: 'charge' | 'fit' | 'refuse') =>
@@ -283,12 +272,8 @@ const OF_WINDOWS: KindPlays = {
   ),
 }
 
-function casesOf(kind: Kind, plays: KindPlays): readonly ConformanceCase[] {
-  const named = Object.entries(plays).map(([what, each]) => {
-    const { needs: more, play } = typeof each === 'function' ? needs([], each) : each
-    return [`${kind.name} ${what}`, needing(more, (scene) => play(sceneOf(scene, kind)))] as const
-  })
-  return casesOn({ needs: kind.needs }, Object.fromEntries(named))
+function casesOf(kind: Kind, plays: Plays<KindScene>): readonly ConformanceCase[] {
+  return casesWith({ about: `${kind.name} `, needs: kind.needs }, plays, (scene) => sceneOf(scene, kind))
 }
 
 /** Every scene with every kind of limit. */

@@ -11,11 +11,11 @@ export interface Scene extends CaseContext, Calls {
   readonly begin: number
 }
 
-export type Play = (scene: Scene) => Promise<void>
+export type Play<Given = Scene> = (given: Given) => Promise<void>
 
 /** What a group of cases has in common. */
 export interface Stage {
-  /** The first word of their names. */
+  /** How their names begin. */
   readonly about?: string
   /** @default one window of an hour */
   readonly limits?: Limits
@@ -25,26 +25,35 @@ export interface Stage {
   readonly wishes?: StoreWishes
 }
 
-interface Needing {
+interface Needing<Given> {
   readonly needs: readonly Need[]
-  readonly play: Play
+  readonly play: Play<Given>
 }
 
+/** Tests by the names of their cases. */
+export type Plays<Given = Scene> = Readonly<Record<string, Play<Given> | Needing<Given>>>
+
 /** Marks a case that needs more than its group does. */
-export function needing(needs: Need | readonly Need[], play: Play): Needing {
+export function needing<Given = Scene>(needs: Need | readonly Need[], play: Play<Given>): Needing<Given> {
   return { needs: [needs].flat(), play }
 }
 
-/** Makes cases by their names. Where a store lacks what one needs, {@link WITHOUT} says what it must do instead. */
-export function casesOn(
+/** Makes cases. Where a store lacks what one needs, {@link WITHOUT} says what it must do instead. */
+export function casesOn(stage: Stage, plays: Plays): readonly ConformanceCase[] {
+  return casesWith(stage, plays, (scene) => scene)
+}
+
+/** Makes cases that play with more than a scene. */
+export function casesWith<Given>(
   { about, limits = HOURLY, room = 10, needs = [], wishes = {} }: Stage,
-  plays: Readonly<Record<string, Play | Needing>>,
+  plays: Plays<Given>,
+  givenOf: (scene: Scene) => Given,
 ): readonly ConformanceCase[] {
   return Object.entries(plays).map(([name, each]): ConformanceCase => {
     const { needs: more, play } = typeof each === 'function' ? needing([], each) : each
     const all = [...needs, ...more]
     return {
-      name: about === undefined ? name : `${about}: ${name}`,
+      name: about === undefined ? name : `${about}${name}`,
       needs: all,
       wishes,
       async run(harness) {
@@ -52,7 +61,7 @@ export function casesOn(
         const missing = missingOf(context, all)
         if (missing !== undefined) return WITHOUT[missing](context)
         const probe = new Probe(context.store, limits, room)
-        await play({ ...context, ...probe, begin: context.clock.now() })
+        await play(givenOf({ ...context, ...probe, begin: context.clock.now() }))
       },
     }
   })

@@ -70,7 +70,7 @@ const HOLD_CASES: Readonly<Record<string, Play>> = {
 /** Cases about layers with different limits, and requests that count in some of them. */
 export const SET_CASES: readonly ConformanceCase[] = [
   ...casesOn(
-    { about: 'sets', limits: MIXED, room: 100, needs: ['sets'] },
+    { about: 'sets: ', limits: MIXED, room: 100, needs: ['sets'] },
     {
       async 'each layer has limits of its own, and one decision charges all of them'(scene) {
         const { outcome, shown, now } = await scene.take(FOUR, of())
@@ -176,5 +176,5 @@ export const SET_CASES: readonly ConformanceCase[] = [
       }),
     },
   ),
-  ...casesOn({ about: 'sets', limits: MIXED, room: 100, needs: ['sets', 'holds', 'concurrency'] }, HOLD_CASES),
+  ...casesOn({ about: 'sets: ', limits: MIXED, room: 100, needs: ['sets', 'holds', 'concurrency'] }, HOLD_CASES),
 ]

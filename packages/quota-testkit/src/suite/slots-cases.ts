@@ -55,7 +55,7 @@ const FREE_CASES = Object.entries(ENDS).map(([what, end]) => [`${what} frees one
 
 /** Cases about concurrency: slots taken in the same decision as tokens. */
 export const SLOTS_CASES: readonly ConformanceCase[] = casesOn(
-  { about: 'slots', limits: SLOTS, room: 100, needs: ['holds', 'concurrency'] },
+  { about: 'slots: ', limits: SLOTS, room: 100, needs: ['holds', 'concurrency'] },
   {
     async 'a refusal for lack of slots charges and opens no window and leaves no record'({ hold, held, read, isAt }) {
       assert.equal((await hold('a', 3, { ...SLOT, limits: { running: 0 } })).outcome, 'refused')

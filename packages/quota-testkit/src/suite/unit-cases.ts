@@ -17,7 +17,7 @@ const TOKENS: Limits = { limits: { tokens: LIMITS.tokens } }
 
 /** Cases about limits of several units. */
 export const UNIT_CASES: readonly ConformanceCase[] = casesOn(
-  { about: 'units', limits: THREE },
+  { about: 'units: ', limits: THREE },
   {
     "a limit of a unit without cost isn't moved to the present": needing('clock-steps', async (scene) => {
       const { admit, refuse, read, stepClock, begin } = scene
