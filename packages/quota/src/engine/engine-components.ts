@@ -1,11 +1,9 @@
 import type { AdmittedDecision } from '../decision/decision.ts'
 import { QuotaError, QuotaWarning } from '../errors/quota-error.ts'
-import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { noSuchName } from '../options/faults.ts'
 import { layerOf, ownLimits, placedLimits } from '../policy/cells.ts'
-import { planNames } from '../policy/limits.ts'
 import type { LimitRule, Policy } from '../policy/policy.ts'
 import { policyWarnings } from '../policy/settings-schema.ts'
 import type { FactorStore } from '../store/factor-store.ts'
@@ -14,7 +12,7 @@ import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.
 import type { Subject } from '../store/subjects.ts'
 import { type Clock, systemClock, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
-import { noncesBy, RequestCheck } from './decide/check.ts'
+import { RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Fallback } from './decide/fallback.ts'
@@ -27,7 +25,7 @@ import { noteOpen, watchCounters } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
 import { HoldHandle } from './reservations/hold.ts'
 import { identityOf, Reservations } from './reservations/reservations.ts'
-import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
+import { LiveSettings } from './settings/live-settings.ts'
 import { LivePeriods } from './settings/live-subjects.ts'
 
 /** The deadline if neither the options nor the store set one. */
@@ -78,9 +76,12 @@ export class EngineComponents {
     this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadline)
     this.clock = clock
     this.calendar = options.calendar
-    this.check = checkOf(options, this.store, unknownLimits(policy, options.logger))
+    this.check = new RequestCheck(options, {
+      can: this.store.can,
+      unknownLimit: unknownLimits(policy, options.logger),
+    })
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
-    this.live = this.#liveSettings(options.logger)
+    this.live = new LiveSettings(this, options.logger)
     const { events, live, periods, deadline } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
     this.reports = new Reports({ events, stopwatch, outages })
@@ -131,19 +132,6 @@ export class EngineComponents {
     await this.factorStore?.close?.()
   }
 
-  #liveSettings(logger: ParsedQuotaOptions['logger']): LiveSettings {
-    const { policy, events, settingsStore, clock, factorStore } = this
-    const listener = {
-      changed: (settings) => events.emit('settings', settings),
-      faulty: (faults, of) => events.emit('settingsFault', { of, faults }),
-      unknownPlan: (unknown) => {
-        if (events.hasListeners('unknownPlan')) events.emit('unknownPlan', unknown)
-        else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
-      },
-    } satisfies ConstructorParameters<typeof LiveSettings>[1]
-    return new LiveSettings({ policy, settingsStore, clock, factorStore }, listener)
-  }
-
   /** Reads a subject's limits, as after a charge. */
   *#read({ subject, set, operation, plan, numbers }: Payer, costs: readonly number[]): Task<AdmittedDecision> {
     const { calls, decisions } = this
@@ -188,29 +176,6 @@ function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Cloc
     throw new QuotaError('invalid_options', `createQuota(): ${message}`)
   }
   return given ?? ofStore ?? systemClock
-}
-
-/** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
-function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
-  const where = of === 'request' ? 'a request names' : "a subject's settings name"
-  const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
-  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. Listen to the event unknownPlan for details.`
-}
-
-function checkOf(
-  { policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedQuotaOptions,
-  store: QuotaStore,
-  unknownLimit: (name: string) => void,
-) {
-  return new RequestCheck(policy, {
-    unknownLimit,
-    idTtlMs,
-    nonces: noncesBy(createNonce),
-    holdTtlMs,
-    maxTtlMs,
-    maxHolds,
-    can: store.can,
-  })
 }
 
 /** Warns once of a number in a request whose limit the policy doesn't have. App data may be newer than this process. */

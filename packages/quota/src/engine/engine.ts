@@ -18,17 +18,17 @@ import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type { ParsedQuotaOptions, QuotaOptions } from './options.ts'
 import { openDoor, type Quota, type QuotaInTransaction, type SyncQuota } from './quota.ts'
-import type {
-  HeldReservation,
-  QuotaRequest,
-  QuotaStatus,
-  Reservation,
-  ReserveRequest,
-  ResumedReservation,
-  RunResult,
-  SyncReservation,
+import {
+  callOptions,
+  type HeldReservation,
+  type QuotaRequest,
+  type QuotaStatus,
+  type Reservation,
+  type ReserveRequest,
+  type ResumedReservation,
+  type RunResult,
+  type SyncReservation,
 } from './requests.ts'
-import { callOptions } from './requests.ts'
 import { checkWork, HoldWatch, orAborted, resumedHandle, worked } from './reservations/handle.ts'
 import { HoldHandle } from './reservations/hold.ts'
 import { holdOfToken } from './reservations/hold-token.ts'

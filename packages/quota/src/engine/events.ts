@@ -6,8 +6,8 @@ import type { QuotaLogger } from '../options/logger.ts'
 import { calling } from '../options/promise.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { Counting } from '../policy/units.ts'
+import type { Subject } from '../store/subjects.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
-import type { UnknownPlan } from './settings/live-settings.ts'
 
 /** The payload of each event of an engine, by event name. */
 export interface QuotaEvents<C extends Counting = Counting> {
@@ -47,6 +47,14 @@ export interface QuotaEvents<C extends Counting = Counting> {
   closed: undefined
   /** A decision was made, with any outcome. Emitted before the event that describes the outcome. */
   decided: DecisionTime
+}
+
+/** An unknown plan, and where it was found. Its subjects follow the policy's numbers. */
+export interface UnknownPlan {
+  readonly plan: string
+  readonly subject: Subject
+  /** Whether the request or the subject's stored settings named it. */
+  readonly of: 'request' | 'settings'
 }
 
 /** Which tokens or slots were refunded: by a settlement, a reset, a release, or a hold that expired. */

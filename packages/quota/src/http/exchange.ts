@@ -18,6 +18,7 @@ interface Carrier {
 }
 
 const NONE: readonly MeteredRequest[] = []
+const NOTHING: readonly never[] = []
 
 /** All quotas of one request and its response, the newest first. Every meter of the request shares it. */
 export class Exchange {
@@ -37,57 +38,49 @@ export class Exchange {
 
   /** The object that observes the response, for frameworks with several ways to write one. */
   watch: object | undefined
-  #newest: MeteredRequest | undefined
+  /** The newest first. */
+  #all: readonly MeteredRequest[] = NONE
   /** Those that are charged in transactions. */
   #inTransaction: readonly MeteredRequest[] = NONE
   /** The last return value of {@link withOthers}. */
   #last: RateLimitFields | undefined
 
   get newest(): MeteredRequest | undefined {
-    return this.#newest
+    return this.#all[0]
   }
 
   /** Whether any quota is settled at the end of the response. */
   get settlesAtEnd(): boolean {
-    return this.#some((metered) => metered.settlesAtEnd)
+    return this.#all.some((metered) => metered.settlesAtEnd)
   }
 
   /** @param isInTransaction whether it is charged in the transaction of its work */
   add(metered: MeteredRequest, isInTransaction = false): void {
-    metered.before = this.#newest
-    this.#newest = metered
+    this.#all = [metered, ...this.#all]
     if (isInTransaction) this.#inTransaction = [...this.#inTransaction, metered]
   }
 
   /** Removes an engine's quotas of transactions that were rolled back, since the work is run again. */
   removeInTransaction(engine: object): void {
     const removed = this.#inTransaction.filter((metered) => metered.engine === engine)
-    if (removed.length === 0) return
-    const kept: MeteredRequest[] = []
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before)
-      if (!removed.includes(metered)) kept.unshift(metered)
-    this.#newest = undefined
+    this.#all = this.#all.filter((metered) => !removed.includes(metered))
     this.#inTransaction = this.#inTransaction.filter((metered) => !removed.includes(metered))
-    for (const metered of kept) {
-      metered.before = this.#newest
-      this.#newest = metered
-    }
   }
 
   /** Whether this engine already decided about the request. */
   isMeteredBy(engine: object): boolean {
-    return this.#some((metered) => metered.engine === engine)
+    return this.#all.some((metered) => metered.engine === engine)
   }
 
   /** Whether a response head with this status has to wait for a store. */
   holdsBack(status: number, isHungUp: boolean): boolean {
-    return this.#some((metered) => metered.holdsBack(status, isHungUp))
+    return this.#all.some((metered) => metered.holdsBack(status, isHungUp))
   }
 
   /** Returns the `RateLimit` fields for a head with this status; `undefined`: none. */
   fieldsFor(status: number, isHungUp: boolean): RateLimitFields | undefined {
     let fields: RateLimitFields | undefined
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
+    for (const metered of this.#all) {
       const own = metered.fields(status, isHungUp)
       if (own !== undefined) fields = fields === undefined ? own : behind(own, fields.policy, fields.limit)
     }
@@ -113,11 +106,11 @@ export class Exchange {
 
   /** Returns the `X-RateLimit` fields for a head with this status: those of the newest quota that has any. */
   legacyFieldsFor(status: number, isHungUp: boolean): NamedFields | undefined {
-    let fields: NamedFields | undefined
-    for (let metered = this.#newest; metered !== undefined && fields === undefined; metered = metered.before) {
-      fields = metered.legacyFields(status, isHungUp)
+    for (const metered of this.#all) {
+      const fields = metered.legacyFields(status, isHungUp)
+      if (fields !== undefined) return fields
     }
-    return fields
+    return undefined
   }
 
   /** Returns all header fields for a head with this status. */
@@ -133,42 +126,30 @@ export class Exchange {
 
   /** Like {@link settle}, for callers that await {@link pending} themselves. */
   settleByStatus(status: number, isHungUp: boolean): void {
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before)
-      metered.settleByStatus(status, isHungUp)
+    for (const metered of this.#all) metered.settleByStatus(status, isHungUp)
   }
 
   /** Settles holds at the end of the response. @returns a promise to await before the last byte; it never rejects */
   end(): Promise<void> | undefined {
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.end()
+    for (const metered of this.#all) metered.end()
     return this.pending
   }
 
   /** Call when the response closes early. Holds are settled after a grace period, unless the handler settles first. */
   abort(): void {
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.abort()
+    for (const metered of this.#all) metered.abort()
   }
 
   /** Settlements in flight; never rejects. */
   get pending(): Promise<void> | undefined {
-    let all: Promise<void> | undefined
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
-      const { pending } = metered
-      if (pending !== undefined) all = all === undefined ? pending : Promise.all([all, pending]).then(() => undefined)
-    }
-    return all
+    const all = this.#all.flatMap(({ pending = NOTHING }) => pending)
+    return all.length < 2 ? all[0] : Promise.all(all).then(() => undefined)
   }
 
   /** Settles everything that is still open, because the handler failed. Never rejects. */
   async fail(): Promise<void> {
-    const settling: Promise<unknown>[] = []
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) settling.push(metered.fail())
     // A failed settlement is already logged. The caller must get the handler's error.
-    await Promise.allSettled(settling)
-  }
-
-  #some(is: (metered: MeteredRequest) => boolean): boolean {
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) if (is(metered)) return true
-    return false
+    await Promise.allSettled(this.#all.map((metered) => metered.fail()))
   }
 }
 

@@ -93,8 +93,6 @@ const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 're
 export class MeteredRequest<C extends Counting = OneUnit> implements RequestQuota<C> {
   readonly kind = 'metered'
   readonly decision: Decision<C>
-  /** The quota that was charged for the same request before this one. */
-  before: MeteredRequest<C> | undefined
   readonly #held: HeldTokens | undefined
   readonly #options: MeteringOptions
   readonly #texts: LimitTexts

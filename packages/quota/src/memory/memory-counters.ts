@@ -69,7 +69,7 @@ export class MemoryCounters implements SyncCounters {
   }
 
   take(request: TakeRequest): TakeReply {
-    const now = this.#now()
+    const now = begun(this.#shared)
     const { id } = request
     const reply = id === undefined ? this.#rows.decide(request, now) : this.#takeOnce(request, id, now)
     this.#sweep(now)
@@ -91,14 +91,14 @@ export class MemoryCounters implements SyncCounters {
   }
 
   read({ subject, set, layers, periods }: ReadRequest): ReadReply {
-    const now = this.#now()
+    const now = begun(this.#shared)
     const states = this.#rows.read({ subject, set, quotas: { layers, limits: [] }, periods }, now)
     return states === undefined ? { now, states: [], isStale: true } : { now, states }
   }
 
   settle(request: SettleRequest): void {
     const { states, refunds, id } = request
-    const now = this.#now()
+    const now = begun(this.#shared)
     if (id !== undefined && !this.#settleOnce(request, id, now)) return
     if (refunds.every((amount) => amount === 0)) return
     const limits = request.layers.flatMap((layer) => this.#rows.layout.countedIn(request.set, layer))
@@ -123,17 +123,10 @@ export class MemoryCounters implements SyncCounters {
   }
 
   reset({ subject, limits }: ResetRequest): void {
-    this.#now()
+    begun(this.#shared)
     this.#rows.change(subject, limits, (cells, i, at) => {
       if (this.#rows.layout.cellAt(at).kind !== 'concurrency') close(cells, i)
     })
-  }
-
-  /** Returns the time of a call. Settles everything that has ended before anything is checked. */
-  #now(): number {
-    const now = instantOf(this.#shared.clock)
-    this.#shared.ids.endDue(now)
-    return now
   }
 
   /**
@@ -155,6 +148,13 @@ export interface MemoryShared {
   readonly maxIds: number
   readonly tables: Tables
   readonly ids: IdRecords
+}
+
+/** Returns the time of a call. Settles everything that has ended before anything is checked. */
+function begun({ clock, ids }: MemoryShared): number {
+  const now = instantOf(clock)
+  ids.endDue(now)
+  return now
 }
 
 /** The holds of one schema in a memory store. */
@@ -201,7 +201,7 @@ class MemoryHolds implements SyncHolds {
   }
 
   extend({ ttlMs, ...ref }: ExtendRequest): HoldReply {
-    const now = this.#now()
+    const now = begun(this.#shared)
     const record = this.#find(ref, now)
     const outcome = holdOutcome(record, ref.id)
     if (outcome !== 'held') return { outcome, now, states: [] }
@@ -211,7 +211,7 @@ class MemoryHolds implements SyncHolds {
   }
 
   grow({ set, costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
-    const now = this.#now()
+    const now = begun(this.#shared)
     const record = this.#find(ref, now)
     const outcome = holdOutcome(record, ref.id)
     if (outcome !== 'held') return { outcome, now, states: [] }
@@ -230,7 +230,7 @@ class MemoryHolds implements SyncHolds {
   }
 
   settle(request: SettleHoldRequest): SettleHoldReply {
-    const now = this.#now()
+    const now = begun(this.#shared)
     const { ids } = this.#shared
     const { units } = this.#rows.schema
     const record = this.#find(request, now)
@@ -268,7 +268,7 @@ class MemoryHolds implements SyncHolds {
   }
 
   list({ subject }: ListHoldsRequest): ListHoldsReply {
-    this.#now()
+    begun(this.#shared)
     const { schema } = this.#rows
     const open = this.#shared.ids.openOf(ownerOf(schema, subject))
     const holds = open.map(({ nonce, fingerprint, hold }): HoldRecord => {
@@ -280,16 +280,9 @@ class MemoryHolds implements SyncHolds {
   }
 
   sweep(): SweepReply {
-    this.#now()
+    begun(this.#shared)
     const { ids } = this.#shared
     return { ended: ids.drain(), open: ids.open }
-  }
-
-  /** Returns the time of a call. Settles expired holds first. */
-  #now(): number {
-    const now = instantOf(this.#shared.clock)
-    this.#shared.ids.endDue(now)
-    return now
   }
 
   #find(ref: HoldRef, now: number): IdRecord | undefined {

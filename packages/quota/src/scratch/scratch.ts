@@ -1,4 +1,4 @@
-import { copyOf, type HoldFacts, type HoldRow, type IdRecord, IdRecords } from '../memory/id-records.ts'
+import { copyOf, type HoldFacts, type HoldRow, type IdRecord, IdRecords, idKey } from '../memory/id-records.ts'
 import { MemoryCounters, type MemoryShared } from '../memory/memory-counters.ts'
 import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
 import type { EndedHold } from '../store/hold-port.ts'
@@ -249,9 +249,8 @@ class NamedTable {
   }
 }
 
-/** The same as `idKey`. */
 function keyOf({ by, owner, id }: IdPlace): string {
-  return JSON.stringify([by, owner, id])
+  return idKey({ by, key: owner }, { id })
 }
 
 /** Identifies a row: the counters of one layer and subject. */

@@ -24,10 +24,16 @@ import {
 } from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { StoreAbilities } from '../../store/quota-store.ts'
-import type { ReservationId, Subject } from '../../store/subjects.ts'
-import { countedSubject } from '../../store/subjects.ts'
-import type { QuotaRequest, ReserveRequest } from '../requests.ts'
-import { callOptions, MEMBERS, onlyReserved, unknownMember } from '../requests.ts'
+import { countedSubject, type ReservationId, type Subject } from '../../store/subjects.ts'
+import type { ParsedQuotaOptions } from '../options.ts'
+import {
+  callOptions,
+  MEMBERS,
+  onlyReserved,
+  type QuotaRequest,
+  type ReserveRequest,
+  unknownMember,
+} from '../requests.ts'
 import type { CompiledOperation, CompiledSettings, RequestTerms } from '../settings/compiled-settings.ts'
 import { unsupported } from './store-call.ts'
 
@@ -37,18 +43,15 @@ export interface ReservationKey {
   readonly hold?: HoldOptions | undefined
 }
 
-/** Dependencies of the checks. */
-export interface CheckRules {
-  readonly idTtlMs: number
-  readonly nonces: Nonces
-  readonly holdTtlMs: number
-  readonly maxTtlMs: number
-  readonly maxHolds: number
+/** What the checks know besides the options. */
+interface CheckDetails {
   /** Of the store. */
   readonly can: StoreAbilities | undefined
   /** Called for each number of a request whose limit the policy doesn't have. */
   readonly unknownLimit: (name: string) => void
 }
+
+type CheckRules = Pick<ParsedQuotaOptions, 'idTtlMs' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds'> & CheckDetails
 
 /** Validates arguments of callers. Programming errors are thrown here, before anything else happens. */
 export class RequestCheck {
@@ -59,13 +62,16 @@ export class RequestCheck {
   readonly #own: ReadonlyMap<string, LimitRule>
   readonly #ownLayers: readonly string[]
   readonly #rules: CheckRules
+  readonly #nonces: Nonces
 
-  constructor(policy: Policy, rules: CheckRules) {
+  constructor(options: ParsedQuotaOptions, details: CheckDetails) {
+    const { policy } = options
     this.#policy = policy
     this.units = unitNames(policy)
     this.#ownLayers = ownLayerNames(policy.layers)
     this.#own = new Map(ownLimits(policy).map((rule) => [rule.name, rule]))
-    this.#rules = rules
+    this.#rules = { ...options, ...details }
+    this.#nonces = noncesBy(options.createNonce)
   }
 
   /** How long a reservation's record is kept after its last use, in milliseconds. */
@@ -176,8 +182,8 @@ export class RequestCheck {
     const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
     if (id === undefined && hold === undefined) return NO_KEY
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
-    const { nonces, idTtlMs } = this.#rules
-    const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
+    const { idTtlMs } = this.#rules
+    const nonce = hold === undefined ? this.#nonces.ofId() : this.#nonces.ofHold()
     return id === undefined
       ? { id: { id: nonce, nonce, fingerprint: uses.hold + costText(cost), ttlMs: idTtlMs }, hold }
       : { id: { id, nonce, fingerprint: uses.id + costText(cost), ttlMs: idTtlMs }, hold }

@@ -1,32 +1,26 @@
 import { type Fault, QuotaError } from '../../errors/quota-error.ts'
+import { plain } from '../../errors/shown.ts'
+import type { QuotaLogger } from '../../options/logger.ts'
 import { fitSettings } from '../../policy/fit.ts'
-import { ADAPTIVE_HUNDREDTHS, type Quotas } from '../../policy/limits.ts'
+import { ADAPTIVE_HUNDREDTHS, planNames, type Quotas } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { initialSettings, type VersionedSettings } from '../../policy/settings.ts'
 import { FACTOR_FORMAT, type FactorStore, type VersionedFactor } from '../../store/factor-store.ts'
 import type { SettingsChange, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { Subject } from '../../store/subjects.ts'
 import type { Clock } from '../../time/clock.ts'
+import type { Events, UnknownPlan } from '../events.ts'
 import { CompiledSettings, type RequestTerms, type SettingsByLayer } from './compiled-settings.ts'
 import { LiveSubjects } from './live-subjects.ts'
 
 const NO_SETTINGS: SettingsByLayer = Object.freeze({})
-
-/** Callbacks of a {@link LiveSettings}. */
-interface SettingsListener {
-  /** The effective settings changed. */
-  changed(settings: VersionedSettings): void
-  /** A stored document has members that the policy can't use. */
-  faulty(faults: readonly Fault[], of: 'settings' | { readonly layer: string; readonly key: string }): void
-  /** A request or a subject's settings name an unknown plan. */
-  unknownPlan(unknown: UnknownPlan): void
-}
 
 interface LiveSettingsDeps {
   readonly policy: Policy
   readonly settingsStore: SettingsStore
   readonly clock: Clock
   readonly factorStore: FactorStore | undefined
+  readonly events: Events
 }
 
 /**
@@ -36,7 +30,8 @@ interface LiveSettingsDeps {
 export class LiveSettings {
   readonly #policy: Policy
   readonly #store: SettingsStore
-  readonly #listener: SettingsListener
+  readonly #events: Events
+  readonly #logger: QuotaLogger
   readonly #unwatch: () => void
   readonly #subjects: LiveSubjects
   readonly #factor: LiveFactor | undefined
@@ -58,13 +53,14 @@ export class LiveSettings {
   /** The read after it, for callers that know of a change which the first may have missed. */
   #queuedRead: Promise<void> | undefined
 
-  constructor({ policy, settingsStore: store, clock, factorStore }: LiveSettingsDeps, listener: SettingsListener) {
+  constructor({ policy, settingsStore: store, clock, factorStore, events }: LiveSettingsDeps, logger: QuotaLogger) {
     this.#policy = policy
     this.#store = store
-    this.#listener = listener
+    this.#events = events
+    this.#logger = logger
     this.#clock = clock
     this.#hasFactor = factorStore !== undefined
-    this.#subjects = new LiveSubjects(policy, store, (faults, subject) => listener.faulty(faults, subject))
+    this.#subjects = new LiveSubjects(policy, store, events)
     this.compiled = new CompiledSettings(policy, initialSettings(policy))
     this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
     if (store.sync) this.#adopt(store.read())
@@ -176,7 +172,8 @@ export class LiveSettings {
       // Settings that haven't been read yet may define the plan.
       if (isKnown || !this.loaded) return
       this.#unknownPlans.add(name)
-      this.#listener.unknownPlan({ plan: name, subject, of })
+      if (this.#events.hasListeners('unknownPlan')) this.#events.emit('unknownPlan', { plan: name, subject, of })
+      else this.#logger.warn(unknownPlanMessage(name, of, planNames(this.#policy, this.compiled.settings)))
     }
     return this.compiled.quotasOf(settings, terms, this.#clock, met)
   }
@@ -225,8 +222,8 @@ export class LiveSettings {
     const { settings, faults } = this.#fit(stored)
     this.compiled = new CompiledSettings(this.#policy, settings, this.factorHundredths)
     this.#unknownPlans.clear()
-    if (faults.length > 0) this.#listener.faulty(faults, 'settings')
-    this.#listener.changed(settings)
+    if (faults.length > 0) this.#events.emit('settingsFault', { of: 'settings', faults })
+    this.#events.emit('settings', settings)
   }
 
   #fit(stored: StoredDocument | undefined): { settings: VersionedSettings; faults: readonly Fault[] } {
@@ -261,16 +258,15 @@ function check({ revision, version }: StoredDocument): void {
   throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
 }
 
-/** An unknown plan, and where it was found. Its subjects follow the policy's numbers. */
-export interface UnknownPlan {
-  readonly plan: string
-  readonly subject: Subject
-  /** Whether the request or the subject's stored settings named it. */
-  readonly of: 'request' | 'settings'
-}
-
 /** The most plans reported per version of the settings, because requests can name any text. */
 const MAX_REPORTED = 100
+
+/** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
+function unknownPlanMessage(plan: string, of: UnknownPlan['of'], known: readonly string[]): string {
+  const where = of === 'request' ? 'a request names' : "a subject's settings name"
+  const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
+  return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. Listen to the event unknownPlan for details.`
+}
 
 function isFactor(hundredths: number): boolean {
   const { min, max } = ADAPTIVE_HUNDREDTHS

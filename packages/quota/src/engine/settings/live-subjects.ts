@@ -1,4 +1,3 @@
-import type { Fault } from '../../errors/quota-error.ts'
 import { placedLimits } from '../../policy/cells.ts'
 import { fitSubjectSettings } from '../../policy/fit.ts'
 import type { Quotas } from '../../policy/limits.ts'
@@ -7,6 +6,7 @@ import type { SubjectSettings } from '../../policy/settings.ts'
 import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import { hasKey, layerKey, type Subject } from '../../store/subjects.ts'
 import type { Calendar, CalendarWindow, TwoPeriods } from '../../windows/kinds/calendar.ts'
+import type { Events } from '../events.ts'
 import { NO_KEY } from './compiled-settings.ts'
 
 /** For asynchronous stores: how many subjects' settings, or their absence, are cached. */
@@ -20,22 +20,18 @@ export class LiveSubjects {
   readonly #policy: Policy
   readonly #store: SettingsStore
   readonly #ownLayers: readonly LayerDefinition[]
-  readonly #faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void
+  readonly #events: Events
   /** Least recently used first; `null`: nothing is stored for this subject. */
   readonly #remembered = new Map<string, SubjectSettings | null>()
   readonly #fitted = new WeakMap<StoredDocument, SubjectSettings>()
   /** Counts changes, so that a read from before a change isn't cached after it. */
   #changes = 0
 
-  constructor(
-    policy: Policy,
-    store: SettingsStore,
-    faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void,
-  ) {
+  constructor(policy: Policy, store: SettingsStore, events: Events) {
     this.#policy = policy
     this.#store = store
     this.#ownLayers = policy.layers.filter((layer) => !layer.shared)
-    this.#faulty = faulty
+    this.#events = events
   }
 
   forget(layer: string, key: string): void {
@@ -119,7 +115,7 @@ export class LiveSubjects {
     if (known !== undefined) return known
     const { settings, faults } = fitSubjectSettings(this.#policy, layer, stored.document)
     this.#fitted.set(stored, settings)
-    if (faults.length > 0) this.#faulty(faults, { layer, key })
+    if (faults.length > 0) this.#events.emit('settingsFault', { of: { layer, key }, faults })
     return settings
   }
 }

@@ -6,8 +6,17 @@ import { limitNamed } from '../../policy/cells.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { formatOf } from '../../policy/units.ts'
 import { isoText } from '../../time/zoned.ts'
-import type { Locale, QuotaAnswers } from '../texts.ts'
-import { type Length, lengthOf, moneyText, numberText, type RefusalFacts, waitOf, wholeMinute } from '../texts.ts'
+import {
+  type Length,
+  type Locale,
+  lengthOf,
+  moneyText,
+  numberText,
+  type QuotaAnswers,
+  type RefusalFacts,
+  waitOf,
+  wholeMinute,
+} from '../texts.ts'
 import { chineseText } from './chinese.ts'
 
 export interface NeutralAnswersOptions {
