@@ -43,7 +43,7 @@ export class ServerConnection implements Connection {
   /** Used only in this folder. */
   readonly driver: Driver
   readonly #options: ConnectionOptions
-  readonly #eviction: EvictionCheck | undefined
+  readonly #checkEviction: (() => Promise<void>) | undefined
   /** Runs while the first connection is being made and nothing has failed yet. */
   readonly #opening: Deadline
   #usable = false
@@ -97,8 +97,8 @@ export class ServerConnection implements Connection {
     this.driver = isNodeRedis(client)
       ? new NodeRedisDriver(client, events, times)
       : new IoredisDriver(client, events, times, place)
-    this.#eviction =
-      evictionPolicy && new EvictionCheck((command, words) => this.driver.send(command, words), evictionPolicy, logger)
+    const send: SendCommand = (command, words) => this.driver.send(command, words)
+    this.#checkEviction = evictionPolicy && evictionCheck(send, evictionPolicy, logger)
   }
 
   get usable(): boolean {
@@ -128,7 +128,7 @@ export class ServerConnection implements Connection {
   }
 
   send(command: string, ...words: readonly Word[]): Promise<Reply> {
-    if (this.#eviction !== undefined && this.#usable) this.#checkNowAndThen()
+    if (this.#checkEviction !== undefined && this.#usable) this.#checkNowAndThen()
     return this.driver.send(command, words)
   }
 
@@ -157,7 +157,7 @@ export class ServerConnection implements Connection {
   async #check(): Promise<void> {
     this.#checkedAtMs = steadyMs()
     try {
-      await this.#eviction?.check()
+      await this.#checkEviction?.()
     } catch (error) {
       const isRefused = error instanceof QuotaError
       // A failed check says nothing about a server that was usable before.
@@ -203,28 +203,21 @@ async function evictionFault(send: SendCommand): Promise<string | undefined> {
     : `Redis may evict counters (maxmemory-policy is ${policy}), and limits are then exceeded unnoticed. Set noeviction`
 }
 
-/** Checks one server's eviction policy on demand. */
-class EvictionCheck {
-  readonly #send: SendCommand
-  readonly #wanted: EvictionPolicy
-  readonly #logger: QuotaLogger
+/**
+ * A check of one server's eviction policy, to be made now and then.
+ *
+ * @throws {QuotaError} as a rejection of the check: `unsafe_eviction`
+ */
+function evictionCheck(send: SendCommand, wanted: EvictionPolicy, logger: QuotaLogger): () => Promise<void> {
   /** The last warning, so that it is logged once. */
-  #warned: string | undefined
-
-  constructor(send: SendCommand, wanted: EvictionPolicy, logger: QuotaLogger) {
-    this.#send = send
-    this.#wanted = wanted
-    this.#logger = logger
-  }
-
-  /** @throws {QuotaError} `unsafe_eviction` */
-  async check(): Promise<void> {
-    const fault = await evictionFault(this.#send)
-    if (fault !== undefined && this.#wanted === 'require-noeviction') {
+  let warned: string | undefined
+  return async () => {
+    const fault = await evictionFault(send)
+    if (fault !== undefined && wanted === 'require-noeviction') {
       throw new QuotaError('unsafe_eviction', `${fault}, or pass evictionPolicy: "warn".`)
     }
-    if (fault !== undefined && fault !== this.#warned) this.#logger.warn(`${fault}.`)
-    this.#warned = fault
+    if (fault !== undefined && fault !== warned) logger.warn(`${fault}.`)
+    warned = fault
   }
 }
 

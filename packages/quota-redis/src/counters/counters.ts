@@ -54,8 +54,8 @@ export class Counters implements AsyncCounters {
     this.#calls = new Calls({ connection, deadlineMs, gather: () => new Gathered(basis, loneCalls) })
     this.keys = keys
     this.changes = new RecordChanges(keys, books, this.#calls)
-    this.holds = new Holds({ keys, changes: this.changes, calls: this.#calls, indexes: new HoldIndexes(deps) })
-    this.#underIds = new TakesUnderIds({ keys, calls: this.#calls, changes: this.changes, holds: this.holds })
+    this.holds = new Holds(this.changes, this.#calls, new HoldIndexes(deps))
+    this.#underIds = new TakesUnderIds(this.#calls, this.changes, this.holds)
   }
 
   /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */

@@ -25,19 +25,11 @@ import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Calls } from './calls.ts'
 import { chargedIn } from './charges.ts'
 import { type HoldIndexes, HoldSweeper } from './open-holds.ts'
-import { type IdRecord, newMark, withGrowth } from './record.ts'
+import { cancelledRecord, type IdRecord, newMark, withGrowth } from './record.ts'
 import { type Changed, type Decide, type Decided, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
 
 /** The most holds that a list contains. By default a subject can have far fewer. */
 const MOST_LISTED = 10_000
-
-/** The dependencies of {@link Holds}. */
-export interface HoldsDeps {
-  readonly keys: Keys
-  readonly changes: RecordChanges
-  readonly calls: Pick<Calls, 'followed'>
-  readonly indexes: HoldIndexes
-}
 
 /** Holds, decided on their records by the rules that all stores share. */
 export class Holds implements AsyncHolds {
@@ -45,15 +37,15 @@ export class Holds implements AsyncHolds {
   readonly sweeper: HoldSweeper
   readonly #keys: Keys
   readonly #changes: RecordChanges
-  readonly #calls: Pick<Calls, 'followed'>
+  readonly #calls: Calls
   readonly #indexes: HoldIndexes
 
-  constructor({ keys, changes, calls, indexes }: HoldsDeps) {
-    this.#keys = keys
+  constructor(changes: RecordChanges, calls: Calls, indexes: HoldIndexes) {
+    this.#keys = changes.keys
     this.#changes = changes
     this.#calls = calls
     this.#indexes = indexes
-    this.sweeper = new HoldSweeper(indexes, keys.holds, (name) => this.#endNamed(name))
+    this.sweeper = new HoldSweeper(indexes, changes.keys.holds, (name) => this.#endNamed(name))
   }
 
   async extend({ ttlMs, ...ref }: ExtendRequest): Promise<HoldReply> {
@@ -146,19 +138,7 @@ export class Holds implements AsyncHolds {
     const plan = planSettlement(request, record, units)
     const result = { plan, record }
     if (plan.does === 'nothing') return { result, change: ended }
-    if (plan.does === 'mark') {
-      const { nonce, fingerprint, ttlMs } = id
-      const after: IdRecord = {
-        mark: newMark(),
-        state: 'cancelled',
-        nonce,
-        fingerprint,
-        tables: [],
-        states: [],
-        limits: [],
-      }
-      return { result, change: { after, keepMs: ttlMs } }
-    }
+    if (plan.does === 'mark') return { result, change: { after: cancelledRecord(id), keepMs: id.ttlMs } }
     if (record?.hold === undefined) throw new TypeError('a settlement without a hold')
     const { hold } = record
     const settled = { mark: newMark(), hold: { ...hold, charges: [] } }

@@ -14,7 +14,7 @@ const SWEEP_EVERY_MS = 500
 const SWEPT_AT_ONCE = 32
 
 /** The dependencies of {@link HoldIndexes}. */
-export interface HoldIndexesDeps {
+interface HoldIndexesDeps {
   readonly connection: Connection
   readonly deadlineMs: number
   readonly testClock: Clock | undefined

@@ -121,7 +121,7 @@ interface Basis {
  * attempt.
  */
 export class RecordChanges {
-  readonly #keys: Keys
+  readonly keys: Keys
   readonly #books: ListBooks
   readonly #caller: Caller
   /** Expired holds that a change ended, until they are read. */
@@ -130,7 +130,7 @@ export class RecordChanges {
   readonly #cache = new Map<string, IdRecord>()
 
   constructor(keys: Keys, books: ListBooks, caller: Caller) {
-    this.#keys = keys
+    this.keys = keys
     this.#books = books
     this.#caller = caller
   }
@@ -192,7 +192,7 @@ export class RecordChanges {
   #grown(record: IdRecord, { take, costs }: More, states: WindowStates): IdRecord {
     const { hold } = record
     if (hold === undefined) return record
-    return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(take, states, costs, this.#keys)) } }
+    return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(take, states, costs, this.keys)) } }
   }
 
   /** Remembers a record as this process left it. */
@@ -280,7 +280,7 @@ export class RecordChanges {
         const applied = { ...NOTHING, now, status, found, settingsRevision }
         if (status === 'unreadable' && skipsDamaged === true) {
           const unread = rows.filter((row) => replay.isDamaged(row))
-          damaged = new Set([...damaged, ...unread.map(({ key }) => this.#keys.nameOf(key))])
+          damaged = new Set([...damaged, ...unread.map(({ key }) => this.keys.nameOf(key))])
           return AGAIN
         }
         const ofMore = more && replayed(replay, { status, rows: charged }, more)
@@ -294,7 +294,7 @@ export class RecordChanges {
   #encodeAfter(batch: Batch, { place, before }: Kept, { after, from, keepMs, more }: Change): void {
     const open = isOpenHold(after) ? after.hold : undefined
     if (open !== undefined) encodeSlots(batch, open)
-    const behind = more?.behind && behindOf(this.#keys, more.take, more.behind)
+    const behind = more?.behind && behindOf(this.keys, more.take, more.behind)
     batch.step(
       'record',
       batch.record(place.key),
@@ -313,8 +313,8 @@ export class RecordChanges {
     { key, ownerIndex }: RecordPlace,
     { end, change }: { readonly end: number; readonly change: number },
   ): void {
-    const name = batch.text(this.#keys.nameOf(key))
-    batch.step('index', batch.index(this.#keys.holds), name, end, 0)
+    const name = batch.text(this.keys.nameOf(key))
+    batch.step('index', batch.index(this.keys.holds), name, end, 0)
     batch.step('index', batch.index(ownerIndex), name, end, change)
   }
 

@@ -17,7 +17,7 @@ import {
   SLOTS,
   view,
 } from '@scoregw/quota/internal'
-import type { CellSchema, WindowStates } from '@scoregw/quota/store'
+import type { CellSchema, ReservationId, WindowStates } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
@@ -77,6 +77,11 @@ const MOST_GROWTHS = 16
 /** Identifies a write. */
 export function newMark(): string {
   return randomBytes(6).toString('base64url')
+}
+
+/** The record of an id that was cancelled before its reservation came, which then charges nothing. */
+export function cancelledRecord({ nonce, fingerprint }: ReservationId): IdRecord {
+  return { mark: newMark(), state: 'cancelled', nonce, fingerprint, tables: [], states: [], limits: [] }
 }
 
 /** The marks of growths, with one added. */

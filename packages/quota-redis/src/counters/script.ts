@@ -25,8 +25,8 @@ export const READ_SCRIPT: Script = scriptOf(read)
 /** The script that settles one reservation or hold. */
 export const SETTLE_SCRIPT: Script = scriptOf(settle)
 
-/** The script that carries out batches. */
-export const BATCH_SCRIPT: Script = scriptOf(batch, {
+/** The parts of the script of batches, by the names that its files include them by. */
+const PARTS = {
   '../../lua/revision': revision,
   begin,
   constants,
@@ -39,4 +39,13 @@ export const BATCH_SCRIPT: Script = scriptOf(batch, {
   tariffs,
   'unusual-takes': unusualTakes,
   writes,
-})
+}
+
+/** The script that carries out batches. */
+export const BATCH_SCRIPT: Script = scriptOf(batch, PARTS)
+
+/** A script of another folder that reads and writes rows as batches do, with the same parts. */
+export function scriptOnRows(text: string, parts: Readonly<Record<string, string>>): Script {
+  const fromThere = Object.entries(PARTS).map(([name, part]) => [`../../counters/lua/${name}`, part])
+  return scriptOf(text, { ...PARTS, ...Object.fromEntries(fromThere), ...parts })
+}

@@ -5,7 +5,16 @@ import type { Batch } from './batch.ts'
 import { chargesOf, type Refund, refundsOfStates } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
-import { type Behind, cellIn, type IdRecord, newMark, recordText, statesFor, storedStates } from './record.ts'
+import {
+  type Behind,
+  cancelledRecord,
+  cellIn,
+  type IdRecord,
+  newMark,
+  recordText,
+  statesFor,
+  storedStates,
+} from './record.ts'
 import { behindOf, isOpenHold, type RecordChanges } from './record-changes.ts'
 import type { Row } from './rows.ts'
 
@@ -13,13 +22,6 @@ import type { Row } from './rows.ts'
 interface FoundKey {
   readonly now: number
   readonly found: Buffer | undefined
-}
-
-export interface TakesUnderIdsDeps {
-  readonly keys: Keys
-  readonly calls: Caller
-  readonly changes: RecordChanges
-  readonly holds: Holds
 }
 
 /** A reservation that begins. */
@@ -37,8 +39,8 @@ export class TakesUnderIds {
   readonly #changes: RecordChanges
   readonly #holds: Holds
 
-  constructor({ keys, calls, changes, holds }: TakesUnderIdsDeps) {
-    this.#keys = keys
+  constructor(calls: Caller, changes: RecordChanges, holds: Holds) {
+    this.#keys = changes.keys
     this.#calls = calls
     this.#changes = changes
     this.#holds = holds
@@ -78,17 +80,14 @@ export class TakesUnderIds {
   /** Resolves to whether the reservation was open and belonged to this nonce. */
   async settle(request: SettleRequest, id: ReservationId): Promise<boolean> {
     const { as } = request
-    const { nonce, fingerprint, ttlMs } = id
     const { isDone, result } = await this.#changes.change(this.#placeOf(request, id), (record) => {
-      // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
       if (record === undefined && as === 'cancelled') {
-        const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: [], states: [], limits: [] }
-        return { result: false, change: { after, keepMs: ttlMs } }
+        return { result: false, change: { after: cancelledRecord(id), keepMs: id.ttlMs } }
       }
       // A hold is ended through its record.
       if (!isToSettle(record, id)) return { result: false }
       const refunds = [...refundsOfStates(request, this.#keys), ...othersRefunds(record, request, this.#keys)]
-      return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, refunds } }
+      return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: id.ttlMs, refunds } }
     })
     return isDone && result
   }

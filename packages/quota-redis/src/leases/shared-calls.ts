@@ -4,21 +4,11 @@ import { Breaker, Deadline, notDone } from '@scoregw/quota/store'
 import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'
-import begin from '../counters/lua/begin.lua'
-import constants from '../counters/lua/constants.lua'
-import finish from '../counters/lua/finish.lua'
-import lists from '../counters/lua/lists.lua'
-import numbers from '../counters/lua/numbers.lua'
-import state from '../counters/lua/state.lua'
-import takes from '../counters/lua/takes.lua'
-import tariffs from '../counters/lua/tariffs.lua'
-import unusualTakes from '../counters/lua/unusual-takes.lua'
-import writes from '../counters/lua/writes.lua'
 import type { BatchReply, CallBasis, Replay } from '../counters/replay.ts'
 import { ListBooks, type Row } from '../counters/rows.ts'
+import { scriptOnRows } from '../counters/script.ts'
 import type { Keys } from '../keys/keys.ts'
-import revision from '../lua/revision.lua'
-import { type Script, scriptOf } from '../lua/script.ts'
+import type { Script } from '../lua/script.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import book from './lua/book.lua'
@@ -31,24 +21,8 @@ import { positionsOf, spread, spreadPeriods } from './split.ts'
 const { setTimeout } = globalThis
 const steadyMs = performance.now.bind(performance)
 
-/** Most parts come from the counters' script, so that both read and write rows in the same way. */
-const PARTS = {
-  '../../counters/lua/begin': begin,
-  '../../counters/lua/finish': finish,
-  '../../counters/lua/lists': lists,
-  '../../counters/lua/state': state,
-  '../../counters/lua/unusual-takes': unusualTakes,
-  '../../counters/lua/writes': writes,
-  '../../lua/revision': revision,
-  book,
-  constants,
-  numbers,
-  takes,
-  tariffs,
-} as const
-
-const GRANT_SCRIPT: Script = scriptOf(grant, PARTS)
-const RETURN_SCRIPT: Script = scriptOf(returnLease, PARTS)
+const GRANT_SCRIPT: Script = scriptOnRows(grant, { book })
+const RETURN_SCRIPT: Script = scriptOnRows(returnLease, { book })
 
 /** A lease is returned when it ends, even if nothing is left: every grant reads and writes all leases in the book. */
 const TIMES = { keep: 5_000, counted: 5_000, usable: MAX_LEASE_MS }
