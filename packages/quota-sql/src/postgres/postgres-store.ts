@@ -51,9 +51,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { statements } = deps
   const format = new TableFormat()
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
-  /** The layouts of opened counters' rows. */
   const opened = new Set<RowLayout>()
-  const first = new FirstConnection((over) => prepare(deps, format, opened, decisions.layouts, over), connectTimeoutMs)
+  const first = new FirstConnection(
+    (over) => prepare(deps, { format, opened, layouts: decisions.layouts }, over),
+    connectTimeoutMs,
+  )
   const transactions = new Transactions({
     ...deps,
     ...decisions,
@@ -70,7 +72,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       await nextTick()
     }
     if (first.otherVersion !== undefined) throw first.otherVersion
-    return answered(deps, statement, values, first)
+    return answered({ ...deps, first }, statement, values)
   }
   const now = (): number | null => testClock?.now() ?? null
   const { store, sweeper } = sqlStore({
@@ -112,14 +114,15 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   }
 }
 
+interface Preparation {
+  readonly format: TableFormat
+  /** The layouts of opened counters' rows. */
+  readonly opened: ReadonlySet<RowLayout>
+  readonly layouts: Layouts
+}
+
 /** Connects, checks the tables' version, and stores layouts: storing them in the first call would cost it two round trips. */
-function prepare(
-  deps: SessionDeps,
-  format: TableFormat,
-  opened: ReadonlySet<RowLayout>,
-  layouts: Layouts,
-  over: Promise<void>,
-): Promise<void> {
+function prepare(deps: SessionDeps, { format, opened, layouts }: Preparation, over: Promise<void>): Promise<void> {
   // The counters use two connections, so that sweeps and calls don't wait for each other.
   void Session.open(deps).then(
     (session) => session.release(false),
@@ -142,10 +145,9 @@ function prepare(
 
 /** One statement by itself, within the deadline. */
 async function answered(
-  deps: SessionDeps,
+  { first, ...deps }: SessionDeps & { readonly first: FirstConnection },
   statement: Statement,
   values: unknown[],
-  first: FirstConnection,
 ): Promise<readonly Row[]> {
   const limit = new Deadline(deps.deadlineMs)
   const answer = onSession(deps, async (session) => {

@@ -115,7 +115,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     endDue()
     return { ended: ended.drain(), open: file.countHolds() }
   }
-  const open = (schema: StoreSchema) => countersOf(schema, file.layouts, perform, sweep)
+  const open = (schema: StoreSchema) => countersOf(schema, { layouts: file.layouts, perform, sweep })
   return { sync: true, can: CAN, clock, place: placeOf(database, prefix), open }
 }
 

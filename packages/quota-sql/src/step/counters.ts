@@ -38,36 +38,36 @@ export type Perform = <T>(work: Work<T>) => Promise<T>
 /** The same, answering synchronously. */
 export type PerformNow = <T>(work: Work<T>) => T
 
-/** The counters of a schema, which run their work with `perform`. */
+/** How the counters of a schema carry out their work. */
+interface CounterDeps<P, S> {
+  readonly layouts: Layouts
+  readonly perform: P
+  readonly sweep: () => S
+}
+
+/** The counters of a schema. */
+export function countersOf(schema: StoreSchema, deps: CounterDeps<Perform, Promise<SweepReply>>): SqlCounters
+export function countersOf(schema: StoreSchema, deps: CounterDeps<PerformNow, SweepReply>): SyncCounters
 export function countersOf(
   schema: StoreSchema,
-  layouts: Layouts,
-  perform: Perform,
-  sweep: () => Promise<SweepReply>,
-): SqlCounters
-export function countersOf(
-  schema: StoreSchema,
-  layouts: Layouts,
-  perform: PerformNow,
-  sweep: () => SweepReply,
-): SyncCounters
-export function countersOf(
-  schema: StoreSchema,
-  layouts: Layouts,
-  perform: <T>(work: Work<T>) => unknown,
-  sweep: () => unknown,
+  { layouts, perform, sweep }: CounterDeps<<T>(work: Work<T>) => unknown, unknown>,
 ): unknown {
   const works = new Works(schema, layouts, (work) => void Promise.resolve(perform(work)).catch(() => undefined))
+  /** The calls of a kind of work. */
+  const calls =
+    <R, T>(work: (request: R) => Work<T>) =>
+    (request: R) =>
+      perform(work(request))
   const counters: Record<keyof SyncCounters, unknown> = {
-    take: (request: Parameters<Works['take']>[0]) => perform(works.take(request)),
-    read: (request: Parameters<Works['read']>[0]) => perform(works.read(request)),
-    settle: (request: Parameters<Works['settle']>[0]) => perform(works.settle(request)),
-    reset: (request: Parameters<Works['reset']>[0]) => perform(works.reset(request)),
+    take: calls((request: TakeRequest) => works.take(request)),
+    read: calls((request: ReadRequest) => works.read(request)),
+    settle: calls((request: SettleRequest) => works.settle(request)),
+    reset: calls((request: ResetRequest) => works.reset(request)),
     holds: {
-      extend: (request: Parameters<Works['extend']>[0]) => perform(works.extend(request)),
-      grow: (request: Parameters<Works['grow']>[0]) => perform(works.grow(request)),
-      settle: (request: Parameters<Works['settleHold']>[0]) => perform(works.settleHold(request)),
-      list: (request: Parameters<Works['list']>[0]) => perform(works.list(request)),
+      extend: calls((request: ExtendRequest) => works.extend(request)),
+      grow: calls((request: GrowRequest) => works.grow(request)),
+      settle: calls((request: SettleHoldRequest) => works.settleHold(request)),
+      list: calls((request: ListHoldsRequest) => works.list(request)),
       sweep,
     },
   }

@@ -68,8 +68,8 @@ export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readon
     sync: false,
     can: CAN,
     deadlineMs,
-    open: (schema) => countersOf(schema, layouts, perform, sweep),
-    inTransaction: (schema, transaction) => countersOf(schema, layouts, inTransaction(transaction), sweep),
+    open: (schema) => countersOf(schema, { layouts, perform, sweep }),
+    inTransaction: (schema, transaction) => countersOf(schema, { layouts, perform: inTransaction(transaction), sweep }),
     close() {
       sweeper.stop()
       closing ??= deps.idle()
