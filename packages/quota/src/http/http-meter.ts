@@ -15,7 +15,7 @@ import { checkInTransaction, takenInTransaction } from './in-transaction.ts'
 import { anyAddress, ipSubject } from './ip-subject.ts'
 import { MeteredRequest, type Taken, takenOf, uncancellable } from './metered-request.ts'
 import { type PendingResponse, whenEnded, whenGone } from './node/response-gate.ts'
-import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
+import { type HttpAdapter, type HttpMeterOptions, type MaybeAsync, ROUTE_OPTIONS } from './options.ts'
 import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
 import { LOCALES, type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
@@ -60,21 +60,6 @@ interface SyncCalls {
   consumeSync(request: QuotaRequest): Decision
   reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
 }
-
-const ROUTE_OPTIONS = [
-  'subject',
-  'cost',
-  'settle',
-  'isFailure',
-  'ttlMs',
-  'abortGraceMs',
-  'abortedAs',
-  'plan',
-  'limits',
-  'skip',
-  'anonymous',
-  'maxWaitMs',
-]
 
 /** A text that may contain an IPv6 address. */
 const HAS_GROUPS = /:[^:]*:/
@@ -123,7 +108,7 @@ export class HttpMeter<Request> {
    */
   operation(name: string, overrides: object = {}): HttpMeter<Request> {
     operationOf(this.options.quota.policy, name)
-    const allowed = [...ROUTE_OPTIONS, ...(this.#adapter.ownOfRoutes ?? [])]
+    const allowed = [...Object.keys(ROUTE_OPTIONS), ...(this.#adapter.ownOfRoutes ?? [])]
     const unknown = Object.keys(overrides).filter((key) => !allowed.includes(key))
     if (unknown.length > 0) {
       const message = `not an option of a route; those are ${allowed.join(', ')}`

@@ -112,22 +112,30 @@ interface Preference {
   readonly place: number
 }
 
+/** The language of each locale, as `Accept-Language` names it. */
+const LANGUAGES: Readonly<Record<Locale, string>> = { en: 'en', 'zh-CN': 'zh' }
+
 /**
  * Returns the best supported language for an `Accept-Language`. Any Chinese is Simplified Chinese; the default is
  * English.
  */
 export function preferredLocale(acceptLanguage: string | undefined): Locale {
   if (acceptLanguage === undefined || acceptLanguage === '') return 'en'
-  let english: Preference | undefined
-  let chinese: Preference | undefined
-  for (const [place, range] of acceptLanguage.split(',').entries()) {
+  const ranges = acceptLanguage.split(',').map((range, place) => {
     const [tag = '', ...parameters] = range.split(';')
     const language = (tag.split('-')[0] ?? '').trim().toLowerCase()
-    const preference = { named: language !== '*', quality: qualityOf(parameters), place }
-    if (language === 'en' || language === '*') english = closer(english, preference)
-    if (language === 'zh' || language === '*') chinese = closer(chinese, preference)
+    return { language, named: language !== '*', quality: qualityOf(parameters), place }
+  })
+  let best: Locale = 'en'
+  let preferred: Preference | undefined
+  for (const locale of LOCALES) {
+    const meant = ranges.filter(({ language, named }) => !named || language === LANGUAGES[locale])
+    const preference = meant.reduce<Preference | undefined>(closer, undefined)
+    if (!isBetter(preference, preferred)) continue
+    best = locale
+    preferred = preference
   }
-  return isBetter(chinese, english) ? 'zh-CN' : 'en'
+  return best
 }
 
 function qualityOf(parameters: readonly string[]): number {
