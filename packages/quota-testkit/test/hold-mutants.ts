@@ -2,12 +2,12 @@ import {
   ModelCounters,
   type ModelId,
   type ModelMoved,
+  type ModelRecord,
   type ModelSettle,
   type ModelSettled,
   type ModelTake,
   type ModelTaken,
 } from '../src/model/model-counters.ts'
-import type { ModelRecord } from '../src/model/model-records.ts'
 
 /** Rules of holds left out one by one: what each is for, and the promise that is broken without it. */
 export interface BrokenCounters {

@@ -1,6 +1,6 @@
 import { type CellDefinition, cellOfIdentity } from '@scoregw/quota/internal'
 import type { CellSchema, SettleRequest, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
-import type { ModelCosts } from '../src/model/model-records.ts'
+import type { ModelCosts } from '../src/model/model-counters.ts'
 import { ModelledCounters, modelStore } from '../src/model/model-store.ts'
 import type { Mutant } from './mutant.ts'
 

@@ -32,7 +32,7 @@ type AnyReservation = Reservation | SyncReservation
  * The same store as a separate object. Engines of one store object must agree in their limits, those of separate
  * processes need not.
  */
-export function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
+function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)

@@ -31,7 +31,7 @@ export type HttpCapability =
   | 'time-outs'
 
 /** What a case does: steps, or a function where steps can't say it. */
-export type HttpPlay = readonly HttpStep[] | ((client: HttpClient) => Promise<void>)
+type HttpPlay = readonly HttpStep[] | ((client: HttpClient) => Promise<void>)
 
 /** A case that every adapter must pass. It throws an `AssertionError` on failure. */
 export interface HttpCase {

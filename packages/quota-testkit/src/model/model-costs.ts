@@ -1,5 +1,5 @@
 import type { Policy } from '@scoregw/quota'
-import type { ModelCosts } from './model-records.ts'
+import type { ModelCosts } from './model-counters.ts'
 
 /** A cost: a number if the policy has one unit, else amounts by unit. Money is whole millionths. */
 export type ModelCost = number | { readonly [unit: string]: number | undefined }

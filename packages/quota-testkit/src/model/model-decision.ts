@@ -8,9 +8,8 @@ import type {
   UncountedLimit,
 } from '@scoregw/quota'
 import { asNumber, type CellsOf, type ModelCell, type ModelCells } from './model-cells.ts'
-import type { ModelCounters } from './model-counters.ts'
+import type { ModelCosts, ModelCounters, ModelRecord } from './model-counters.ts'
 import { counts } from './model-names.ts'
-import type { ModelCosts, ModelRecord } from './model-records.ts'
 import type { OpenWindow } from './model-windows.ts'
 
 /** A decision of the model, as plain data. */

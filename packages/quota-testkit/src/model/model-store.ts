@@ -24,8 +24,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { ModelCounters, type ModelId, type ModelLimit } from './model-counters.ts'
-import type { ModelCosts, ModelRecord } from './model-records.ts'
+import { type ModelCosts, ModelCounters, type ModelId, type ModelLimit, type ModelRecord } from './model-counters.ts'
 import type { ModelSpan } from './model-windows.ts'
 
 /** Which limits of which layers, and where the request has their numbers. */

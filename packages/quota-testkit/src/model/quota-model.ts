@@ -1,19 +1,11 @@
 import type { Clock, Policy, QuotaStatus, Refusal, Settings, Subject, SubjectSettings } from '@scoregw/quota'
 import type { ModelNumbers } from './effective-limit.ts'
-import {
-  type CellsOf,
-  enforcedSlots,
-  enforcedWindows,
-  type ModelCalendar,
-  type ModelCell,
-  ModelCells,
-} from './model-cells.ts'
+import { enforcedSlots, enforcedWindows, type ModelCalendar, type ModelCell, ModelCells } from './model-cells.ts'
 import { isFree, type ModelCost, named, operationOf, priceOf, shown, whole } from './model-costs.ts'
-import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
+import { type ModelCharge, type ModelCosts, ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
 import { byName, endingAs, type ModelDecision, ModelSight, refusalOf, refusedBy, withHeld } from './model-decision.ts'
 import { type ModelChange, ModelDocuments } from './model-documents.ts'
 import { counterOf, isSubjectOf, keyOf, layerOf, ownerOf, ownLayer } from './model-names.ts'
-import type { ModelCharge, ModelCosts } from './model-records.ts'
 import type {
   ModelAnswer,
   ModelCommit,
@@ -298,7 +290,7 @@ export class QuotaModel {
       actual,
       overrun,
       maxOverrun: whole(this.policy, maxOverrun),
-      windows: enforcedWindows(this.#cells.of(cellsOf(request))),
+      windows: enforcedWindows(this.#cells.of(request)),
     })
     if (as === 'cancelled') return { value: this.#committed() }
     if (settled.outcome === 'above') return { code: 'commit_above_reservation' }
@@ -325,14 +317,13 @@ export class QuotaModel {
     { kind, costs, slot, take, alwaysUseStore = false }: Deciding,
   ): [decision: ModelDecision, taken: Pick<ModelTaken, 'outcome' | 'charged'>] {
     const { subject, operation } = request
-    const of = cellsOf(request)
     const now = this.#now().clock.now()
     const settingsVersion = this.#shared.documents.version
     const base = { subject, operation, cost: shown(this.policy, costs), now, settingsVersion }
-    const cells = this.#cells.of(of)
+    const cells = this.#cells.of(request)
     const needed = { costs, slot: slot && cells.some((cell) => cell.kind === 'concurrency') }
     const uncounted = { shadowed: [], limits: byName(this.#sight.showUncounted(cells)) }
-    const blocking = kind === 'growth' ? [] : this.#sight.blocking(of, needed)
+    const blocking = kind === 'growth' ? [] : this.#sight.blocking(request, needed)
     const [first] = blocking
     if (first !== undefined) {
       const members = { ...uncounted, ...refusedBy(blocking, first, now) }
@@ -357,7 +348,7 @@ export class QuotaModel {
       return [{ ...common, shadowed: endingAs(shadowed, limits, until), allowed: true }, taken]
     }
     const ends = this.#cells.endsOf(subject)
-    const roomAt = ends.length === 0 ? undefined : this.#sight.roomAt(ends, (at) => this.#cells.of(of, at), needed)
+    const roomAt = ends.length === 0 ? undefined : this.#sight.roomAt(ends, (at) => this.#cells.of(request, at), needed)
     const members = refusalOf(refusals, this.policy, now, roomAt)
     return [{ ...common, shadowed, allowed: false, ...members }, taken]
   }
@@ -379,10 +370,6 @@ export class QuotaModel {
     const name = JSON.stringify([ownerOf(this.policy, subject), ...text])
     return { name, holder, use: JSON.stringify([operation, cost ?? null]), ttlMs: this.#shared.idTtlMs }
   }
-}
-
-function cellsOf({ subject, operation, plan, limits }: ModelRequest): CellsOf {
-  return { subject, operation, plan, limits }
 }
 
 function newShared(clock: Clock, { idTtlMs = 600_000, holdTtlMs = 60_000, calendar }: ModelOptions): Shared {

@@ -299,9 +299,14 @@ export class Probe {
     )
   }
 
+  /** Names the states of a reply. Those of limits that don't count the request must be as of limits that aren't open. */
   #shown<Reply extends { readonly states: readonly number[] }>(reply: Reply, terms: Terms): Shown<Reply> {
     const { states } = reply
     const counted = states.length === 0 ? [] : this.#counted(terms)
+    for (const at of states.keys()) {
+      const isOthers = !counted.includes(Math.floor(at / 2))
+      if (isOthers) assert.equal(states[at], at % 2 === 0 ? -1 : 0, `${this.#names[Math.floor(at / 2)]} isn't counted`)
+    }
     const shown = counted.map((at): [string, State] => [
       this.#names[at] ?? '',
       [states[2 * at] ?? -1, states[2 * at + 1] ?? 0],
