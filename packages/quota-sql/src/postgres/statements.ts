@@ -115,7 +115,8 @@ function updateRows({ rows }: TableNames, width: number): string {
     values.push(`$${4 + cells.length}::text[]`)
     set.push("more = nullif(a.more::bigint[], '{}')")
     cells.push('more')
-  }
+    // The row may have had more cells, by another policy.
+  } else set.push('more = null')
   return `update ${rows} r set layout = a.layout, ends_at = nullif(a.ends_at, ${NONE}), ${set.join(', ')}
     from unnest($1::text[], $2::bigint[], $3::bigint[], ${values.join(', ')}) as a(key, layout, ends_at, ${cells.join(', ')})
     where r.key = a.key`
