@@ -42,8 +42,10 @@ const tests: TestProjectInlineConfiguration = {
     name: 'tests',
     root,
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
-    setupFiles: 'internal/quota-histories/src/test-seed.ts',
+    setupFiles: ['internal/quota-histories/src/test-seed.ts', 'internal/server-kit/src/no-leaks.ts'],
     isolate: false,
+    // For open files that are closed when their object is collected.
+    execArgv: ['--expose-gc'],
     // For machines that are busy with other work: most tests take milliseconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -48,6 +48,10 @@ export function one(limit: number, per: Duration = '15m') {
 export function downStore() {
   const client = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
   client.on('error', () => undefined)
-  onTestFinished(() => client.disconnect())
-  return redisStore({ client, deadlineMs: 100, logger: false })
+  const store = redisStore({ client, deadlineMs: 100, logger: false })
+  onTestFinished(async () => {
+    await store.close()
+    client.disconnect()
+  })
+  return store
 }

@@ -180,7 +180,7 @@ describe('servers that can’t be used', () => {
 
   it('a server with another protocol and a silent one are reported as such', async () => {
     const web = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
-    const silent = createTcpServer(() => undefined).listen(0, '127.0.0.1')
+    const silent = createTcpServer((socket) => socket.resume()).listen(0, '127.0.0.1')
     await Promise.all([once(web, 'listening'), once(silent, 'listening')])
     const portOf = (each: { address(): unknown }): number => (each.address() as AddressInfo).port
     try {

@@ -48,6 +48,10 @@ describe.each(['sync', 'late'] as const)('random histories over a %s store', (ki
   })
 })
 
+it.each(FAULTS)('a line to put a fault into occurs once: $name', async ({ file, from }) => {
+  expect((await readFile(join(SOURCES, 'waiting', file), 'utf8')).split(from)).toHaveLength(2)
+})
+
 describe.runIf(slowTests)('mutants of the waiting queue', () => {
   /** Most histories that a fault may survive. */
   const MOST = 1_500

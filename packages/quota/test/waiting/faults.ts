@@ -11,8 +11,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'earlier requests block no other',
     file: 'lane.ts',
-    from: "first.isBefore(waiter)) return 'order'",
-    to: "first.isBefore(waiter) && first.isOver) return 'order'",
+    from: "isBefore(first, waiter)) return 'order'",
+    to: "isBefore(first, waiter) && first.isOver) return 'order'",
   },
   {
     name: 'places are held in the refusing lane only',
@@ -107,8 +107,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a deadline outlives its request',
     file: 'lanes.ts',
-    from: '    this.#alarms.remove(waiter.alarm)\n    this.#leave',
-    to: '    this.#leave',
+    from: '      this.#alarms.remove(alarm)\n',
+    to: '',
   },
   {
     name: 'slots come last in a layer',
@@ -143,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what expects give-backs is too late all the same',
     file: 'waiter.ts',
-    from: 'if (this.expectsGiveBacks || refusedBy.kind',
+    from: 'if (waiter.expectsGiveBacks || refusedBy.kind',
     to: 'if (refusedBy.kind',
   },
   {
