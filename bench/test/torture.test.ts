@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { RedisStore } from '@scoregw/quota-redis'
 import { manualClock } from '@scoregw/quota-testkit'
 import { TORTURE_CASES, torture } from '@scoregw/quota-testkit/torture'
 import { redisTests, startRedis } from '@scoregw/redis-server'
@@ -22,11 +23,13 @@ describe.runIf(slowTests)('the torture suite on this library', () => {
   describe.runIf(redisTests)('this library on Redis', () => {
     let server: Awaited<ReturnType<typeof startRedis>>
     let client: Redis
+    const opened: RedisStore[] = []
     beforeAll(async () => {
       server = await startRedis()
       client = new Redis({ port: server.port })
     })
     afterAll(async () => {
+      await Promise.all(opened.map((store) => store.close()))
       client.disconnect()
       await server.stop()
     })
@@ -36,7 +39,7 @@ describe.runIf(slowTests)('the torture suite on this library', () => {
     const cases = TORTURE_CASES.filter((name) => !byThemselves.includes(name))
     it.each(cases)('this library on Redis keeps: %s', async (name) => {
       const clock = manualClock()
-      const limiter = oursOnRedis(client, async (ms) => clock.advance(ms), clock)
+      const limiter = oursOnRedis(client, { advance: async (ms) => clock.advance(ms), testClock: clock, opened })
       expect(await torture(limiter, { only: [name], subjects: 5_000 })).toEqual([kept(name)])
     })
   })

@@ -1,6 +1,6 @@
 import { type Clock, createQuota, memoryStore, type Policy, parsePolicy, type Quota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
-import { redisStore } from '@scoregw/quota-redis'
+import { type RedisStore, redisStore } from '@scoregw/quota-redis'
 import type { TortureLimiter, TortureLimits, TortureRequest } from '@scoregw/quota-testkit/torture'
 import type { Redis } from 'ioredis'
 import type { Time } from './time.ts'
@@ -66,16 +66,20 @@ function policyOf(limits: TortureLimits): Policy {
 
 let prefixes = 0
 
-/** Our engine on Redis, with a new prefix per instance. */
+/** Our engine on Redis, with a new prefix per instance. Who closes the stores gives a list that they are put in. */
 export function oursOnRedis(
   client: Redis,
-  advance: (ms: number) => Promise<void>,
-  testClock?: Clock,
+  { advance, testClock, opened = [] }: Pick<Time, 'advance'> & { testClock?: Clock; opened?: RedisStore[] },
 ): TortureLimiter<Ours> {
-  return oursOn(() => redisStore({ client, prefix: `torture${prefixes++}`, testClock }), advance, testClock)
+  const open = (): RedisStore => {
+    const store = redisStore({ client, prefix: `torture${prefixes++}`, testClock })
+    opened.push(store)
+    return store
+  }
+  return oursOn(open, advance, testClock)
 }
 
 /** Our engine, on Redis if there is one, as for other libraries. */
 export function ours({ advance }: Time, redis?: Redis): TortureLimiter<Ours> {
-  return redis === undefined ? oursInMemory(advance) : oursOnRedis(redis, advance)
+  return redis === undefined ? oursInMemory(advance) : oursOnRedis(redis, { advance })
 }

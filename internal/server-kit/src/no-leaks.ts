@@ -3,13 +3,11 @@
 // Programs may stay, with their pipes: servers and browsers are shared by a worker's files.
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, expect } from 'vitest'
+import { beforeAll } from 'vitest'
 
 /** What ends by itself has this long: connections whose other side is told, files of objects that nobody holds any more. */
 const WAITS_MS = 20_000
 const WATCHED = new Set(['Timeout', 'TCPSocketWrap', 'TCPServerWrap'])
-/** Known to leave timers: clients that look for a server that is gone. */
-const LEAVES_TIMERS = /quota-redis\/test\/(?:rest\/)?conformance|bench\/test\/torture/
 
 const before = countLeft()
 
@@ -30,9 +28,7 @@ async function wait(): Promise<void> {
 function more(): readonly string[] {
   return [...countLeft()]
     .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)
-    .filter(
-      ([what, count]) => count > 0 && !(what === 'Timeout' && LEAVES_TIMERS.test(expect.getState().testPath ?? '')),
-    )
+    .filter(([, count]) => count > 0)
     .map(([what, count]) => `${what} (${count})`)
 }
 

@@ -27,9 +27,14 @@ function engineCases(
   plays: Plays<Given>,
   ...needs: readonly Need[]
 ): readonly ConformanceCase[] {
-  return casesWith({ about: 'engine: ', needs }, plays, (scene) => {
+  const stage = { about: 'engine: ', needs }
+  return casesWith(stage, plays, async (scene, play) => {
     const [quota, other] = enginesOn(scene, one, another)
-    return { ...scene, quota, other }
+    try {
+      await play({ ...scene, quota, other })
+    } finally {
+      await Promise.all([quota.close(), other.close()])
+    }
   })
 }
 

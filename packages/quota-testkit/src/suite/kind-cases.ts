@@ -273,7 +273,7 @@ const OF_WINDOWS: Plays<KindScene> = {
 }
 
 function casesOf(kind: Kind, plays: Plays<KindScene>): readonly ConformanceCase[] {
-  return casesWith({ about: `${kind.name} `, needs: kind.needs }, plays, (scene) => sceneOf(scene, kind))
+  return casesWith({ about: `${kind.name} `, needs: kind.needs }, plays, (scene, play) => play(sceneOf(scene, kind)))
 }
 
 /** Every scene with every kind of limit. */

@@ -40,14 +40,14 @@ export function needing<Given = Scene>(needs: Need | readonly Need[], play: Play
 
 /** Makes cases. Where a store lacks what one needs, {@link WITHOUT} says what it must do instead. */
 export function casesOn(stage: Stage, plays: Plays): readonly ConformanceCase[] {
-  return casesWith(stage, plays, (scene) => scene)
+  return casesWith(stage, plays, (scene, play) => play(scene))
 }
 
-/** Makes cases that play with more than a scene. */
+/** Makes cases that play with more than a scene: `around` makes it, plays with it, and ends it. */
 export function casesWith<Given>(
   { about, limits = HOURLY, room = 10, needs = [], wishes = {} }: Stage,
   plays: Plays<Given>,
-  givenOf: (scene: Scene) => Given,
+  around: (scene: Scene, play: Play<Given>) => Promise<void>,
 ): readonly ConformanceCase[] {
   return Object.entries(plays).map(([name, each]): ConformanceCase => {
     const { needs: more, play } = typeof each === 'function' ? needing([], each) : each
@@ -61,7 +61,7 @@ export function casesWith<Given>(
         const missing = missingOf(context, all)
         if (missing !== undefined) return WITHOUT[missing](context)
         const probe = new Probe(context.store, limits, room)
-        await play(givenOf({ ...context, ...probe, begin: context.clock.now() }))
+        await around({ ...context, ...probe, begin: context.clock.now() }, play)
       },
     }
   })
