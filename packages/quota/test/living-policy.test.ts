@@ -12,7 +12,7 @@ import {
   type SyncReservation,
 } from '../src/index.ts'
 import { initialSettings } from '../src/internal.ts'
-import { type Charged, Oracle, type Request } from './living/oracle.ts'
+import { type Charged, keyOf, Oracle, type Request } from './living/oracle.ts'
 import { type Living, PRICES, policies } from './living/policies.ts'
 import { asAnotherProcess, type TestClock, testClock } from './support.ts'
 
@@ -31,7 +31,7 @@ const KINDS: readonly Step['kind'][] = [
     { length: 36 },
     (_, i) => (['reserve', 'hold', 'settle', 'settle', 'wait', 'reserve'] as const)[i % 6]!,
   ),
-  ...(['reset', 'restart', 'block'] as const),
+  ...(['reset', 'restart', 'block', 'block'] as const),
 ]
 
 /** A step is one number, so that sixty of them are soon made; its digits are the choices. */
@@ -102,9 +102,9 @@ class Trial {
   #requestOf(which: number, person: number, at: number, cost: number): Request {
     const { limits } = this.#all[which]!
     const operation = (['list', 'save', 'work', 'list', 'save', 'health'] as const)[at % 6]!
-    const hasTeam = this.#ownLayers(which).includes('team')
+    const hasBoth = this.#ownLayers(which).length === 2
     const subject = { user: `p${person % 3}`, team: `t${person % 2}` }
-    const absent = hasTeam ? ([{ user: null }, { team: null }][(at + person) % 5] ?? {}) : {}
+    const absent = hasBoth ? ([{ user: null }, { team: null }][(at + person) % 5] ?? {}) : {}
     if (Object.keys(absent).length > 0) this.seen.absent++
     // Of a shared limit, and of none, a number has no effect.
     const names = [...Object.keys(limits), 'unknown']
@@ -121,7 +121,8 @@ class Trial {
   }
 
   #subjectOf(which: number, subject: Request['subject']): Subject {
-    return this.#ownLayers(which).includes('team') ? subject : subject.user!
+    const [by, other] = this.#ownLayers(which)
+    return other === undefined ? keyOf({ by }, subject)! : subject
   }
 
   /** Everything goes into another store by a snapshot; processes come up in another order. */
@@ -143,7 +144,7 @@ class Trial {
   }
 
   async #block(which: number, { subject }: Request, ms: number): Promise<void> {
-    if (subject.user === null) return
+    if (subject.user === null || !this.#ownLayers(which).includes('user')) return
     const until = this.#clock.at + ms
     await this.#processes[which]!.subjects.set({ user: subject.user }, { blocked: true, until: { blocked: until } })
     this.#oracle.block(subject.user, until)
@@ -161,8 +162,8 @@ class Trial {
     const id = cost === 0 || ttlMs !== undefined ? undefined : given.id
     const subject = this.#subjectOf(which, request.subject)
     const owners = JSON.stringify(this.#ownLayers(which))
-    const owner = this.#ownLayers(which).find((by) => request.subject[by as 'user' | 'team'] !== null)!
-    const idKey = id && JSON.stringify([owner, request.subject[owner as 'user' | 'team'], id])
+    const owner = this.#ownLayers(which).find((by) => keyOf({ by }, request.subject) !== null)!
+    const idKey = id && JSON.stringify([owner, keyOf({ by: owner }, request.subject), id])
     const fingerprint = `${operation}:${cost}`
 
     const blockedUntil = this.#oracle.blockedUntil(living, request, now)

@@ -143,10 +143,10 @@ export class Oracle {
   }
 }
 
-/** A subject's key for a limit; `null`: it has none, and the limit doesn't apply. */
-function keyOf({ by }: Pick<LimitText, 'by'>, { user, team }: Request['subject']): string | null {
+/** A subject's key for a limit; `null`: it has none, and the limit doesn't apply. A policy without own limits has one layer, `subject`. */
+export function keyOf({ by }: { readonly by?: string | undefined }, { user, team }: Request['subject']): string | null {
   if (by === undefined) return ''
-  return by === 'user' ? user : team
+  return by === 'team' ? team : user
 }
 
 function counts({ for: counted }: LimitText, operation: Operation): boolean {

@@ -48,6 +48,9 @@ const FIRST: Limits = {
   siteWrites: { shared: 'site', limit: 20, per: '1m', for: ['save', 'work'] },
 }
 
+/** Half of the policies have a second layer of subjects' own. */
+const FIRSTS: readonly Limits[] = [FIRST, { ...FIRST, teams: { by: 'team', limit: 30, per: '1h' } }]
+
 const LENGTHS = ['10s', '20s', '1m', '90s', '1h']
 const WHOSE: readonly LimitText[] = [{ by: 'user' }, { by: 'team' }, { shared: 'org' }, { shared: 'site' }]
 const COUNTED = ['reads', 'writes', 'save', ['list', 'work'], undefined] as const
@@ -73,6 +76,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
       (limits) => ({ ...limits, [name]: { ...whose, per, limit } }),
   ),
   position.map((at) => ofOne(at, () => ({}))),
+  fc.constant((limits: Limits) => Object.fromEntries(Object.entries(limits).filter(([, { by }]) => by === undefined))),
   fc.constant((limits: Limits) => Object.fromEntries(Object.entries(limits).reverse())),
   fc
     .tuple(position, fc.constantFrom(...LENGTHS))
@@ -104,10 +108,10 @@ function areApart(limits: Limits): boolean {
 
 /** A policy, an edited one, and the first again, as it is rolled back. */
 export const policies: fc.Arbitrary<readonly Living[]> = fc
-  .tuple(fc.array(edit, { maxLength: 3 }), fc.array(edit, { minLength: 1, maxLength: 4 }))
-  .map(([before, after]) => {
+  .tuple(fc.constantFrom(...FIRSTS), fc.array(edit, { maxLength: 3 }), fc.array(edit, { minLength: 1, maxLength: 4 }))
+  .map(([start, before, after]) => {
     const changed = (limits: Limits, edits: readonly Edit[]): Limits => edits.reduce((text, each) => each(text), limits)
-    const first = changed(FIRST, before)
+    const first = changed(start, before)
     return [first, changed(first, after), first]
   })
   .filter((texts) => texts.every(areApart))
