@@ -21,17 +21,6 @@ const [NO_LIMIT, NOTHING_BACK] = [Number.POSITIVE_INFINITY, 0]
 export const BUCKET_CASES: readonly ConformanceCase[] = casesOn(
   { about: 'bucket: ', limits: { limits: { own: [USER, windowCell(BUCKET)] } }, needs: ['bucket'] },
   {
-    async 'tokens come back one at a time, each at its exact millisecond'({ isAt, admit, refuse, advance, begin }) {
-      await isAt([-1, 0])
-      shows(await admit(10, TEN), [begin, 10])
-      for (let token = 1; token <= 5; token++) {
-        await advance(5_999)
-        shows(await refuse(1, TEN), [begin, 9 + token], 'the cell as it is')
-        await advance(1)
-        shows(await admit(1, TEN), [begin, 10 + token])
-      }
-      await isAt([begin, 15])
-    },
     async 'a start older than the length moves exactly by the length'({ admit, refuse, advance, begin }) {
       await admit(10, TEN)
       await advance(MINUTE_MS - 6_000)

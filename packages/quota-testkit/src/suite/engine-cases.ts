@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import {
-  createQuota,
   type Decision,
   definePolicy,
   type HeldReservation,
@@ -11,9 +10,9 @@ import {
 } from '@scoregw/quota'
 import { enginesOn, usedBy } from './engines.ts'
 import type { ConformanceCase, Need } from './harness.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './limits.ts'
+import { HOUR_MS } from './limits.ts'
 import { throwsCode } from './probe.ts'
-import { casesOn, casesWith, needing, type Plays, type Scene } from './scene.ts'
+import { casesWith, needing, type Plays, type Scene } from './scene.ts'
 
 interface Given extends Scene {
   readonly quota: Quota
@@ -79,11 +78,6 @@ const UNLIMITED = definePolicy({
   operations: { work: {} },
 })
 
-const SHARED_FIRST = definePolicy({
-  limits: { all: { shared: 'site', limit: 100, per: '1h' }, own: { by: 'personal', limit: 100, per: '1h' } },
-  operations: { work: {} },
-})
-
 const HOURLY = { by: 'user', limit: 10, per: '1h' } as const
 const WRITES = { by: 'user', limit: 6, per: '1h', for: 'write' } as const
 const SERVICE = { shared: 'service', limit: 1_000, per: '1h' } as const
@@ -95,68 +89,6 @@ const AFTER = definePolicy({
   limits: { perHour: { ...HOURLY, formerly: 'hourly' }, writes: { ...WRITES, for: 'read' }, service: SERVICE },
   operations: OPERATIONS,
 })
-
-const RUNNING = definePolicy({
-  limits: {
-    hourly: { by: 'personal', limit: 10, per: '1h' },
-    all: { shared: 'site', limit: 1_000, per: '1h' },
-    running: { by: 'personal', concurrency: 2, for: 'work' },
-  },
-  operations: { look: {}, work: { cost: 3 } },
-})
-
-const DAILY = definePolicy({
-  limits: {
-    daily: { by: 'personal', limit: 10, every: 'day', timeZone: 'UTC' },
-    all: { shared: 'site', limit: 1_000, every: 'day', timeZone: 'UTC' },
-  },
-  operations: { look: {} },
-})
-
-const REQUESTS = { limit: 5, per: '1m' } as const
-const TOKENS = { limit: 1_000, of: 'tokens', per: '1m' } as const
-const BUDGET = { limit: 9_000, of: 'money', per: '1h' } as const
-/** Requests, tokens and money, per user, per team and for all subjects. */
-const UNITS = definePolicy({
-  limits: {
-    requests: { by: 'user', ...REQUESTS },
-    tokens: { by: 'user', ...TOKENS },
-    budget: { by: 'user', ...BUDGET },
-    'team-requests': { by: 'team', ...REQUESTS },
-    'team-tokens': { by: 'team', ...TOKENS },
-    'team-budget': { by: 'team', ...BUDGET },
-    'all-requests': { shared: 'all', ...REQUESTS },
-    'all-tokens': { shared: 'all', ...TOKENS },
-    'all-budget': { shared: 'all', ...BUDGET },
-  },
-  operations: { ask: { cost: { tokens: 400, money: 3_000 } } },
-})
-const ASK = { subject: { user: 'u', team: 't' }, operation: 'ask' } as const
-
-/** Asserts that these amounts of requests, tokens and money are used in all three layers. */
-async function inEach(quota: Quota, ...amounts: readonly number[]): Promise<void> {
-  assert.deepEqual(Object.values(await usedBy(quota, ASK.subject)), [...amounts, ...amounts, ...amounts])
-}
-
-/** Cases of engines on a full store. */
-const FULL_CASES = casesOn(
-  { needs: ['bounded'], wishes: { maxSubjects: 3 } },
-  {
-    async "a full store isn't a refusal: the failure policy decides"({ store, clock }) {
-      const engineWith = (work: 'open' | 'closed'): Quota =>
-        createQuota({ policy: SHARED_FIRST, store, clock, failurePolicy: { work }, logger: false })
-      const [closed, open] = [engineWith('closed'), engineWith('open')]
-      for (const subject of ['a', 'b', 'c']) await closed.consume({ subject, operation: 'work' })
-      const request = { subject: 'new', operation: 'work' }
-      const error = await throwsCode(() => closed.consume(request), 'quota_unavailable')
-      assert.equal((error.cause as { code?: unknown }).code, 'store_full')
-      assert.equal((await closed.consume({ ...request, subject: 'a' })).allowed, true)
-      const decision = await open.consume(request)
-      assert.deepEqual([decision.allowed, decision.source], [true, 'fallback'])
-      assert.deepEqual(await usedBy(open, 'new'), { all: 4, own: 0 })
-    },
-  },
-)
 
 /** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
@@ -255,45 +187,6 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       },
     ),
   }),
-  ...engineCases([UNITS], {
-    async 'with several units, all are charged in every layer or none'(given) {
-      const { quota, other, advance, clock } = given
-      const { allowed, cost } = await quota.consume(ASK)
-      assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])
-      await inEach(other, 1, 400, 3_000)
-      await advance(1_000)
-      const openedAt = clock.now() - 1_000
-      for (const [more, unit, resetAt] of [
-        [{ requests: 5 }, 'requests', openedAt + MINUTE_MS],
-        [{ tokens: 601 }, 'tokens', openedAt + MINUTE_MS],
-        [{ money: 6_001 }, 'money', openedAt + HOUR_MS],
-      ] as const) {
-        const refused = refusal(await other.consume({ ...ASK, cost: more }))
-        assert.deepEqual([refused.refusedBy.unit, refused.resetAt], [unit, resetAt])
-        await inEach(quota, 1, 400, 3_000)
-      }
-      assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
-      await inEach(quota, 5, 1_000, 9_000)
-    },
-
-    "with several units, all are given back when a dead holder's hold expires": needing('holds', async (given) => {
-      const { quota, other, advance } = given
-      const ttlMs = 20_000
-      await quota.reserve({ ...ASK, ttlMs })
-      const extended = held(await other.reserve({ ...ASK, cost: { tokens: 5 }, ttlMs }))
-      await extended.extend(2 * ttlMs)
-      const ended: unknown[] = []
-      other.on('holdEnded', ({ cost }) => ended.push(cost))
-      await advance(ttlMs - 1)
-      await other.holds.sweep()
-      await inEach(other, 2, 405, 6_000)
-      assert.deepEqual(ended, [])
-      await advance(1)
-      await other.holds.sweep()
-      assert.deepEqual(ended, [{ requests: 1, tokens: 400, money: 3_000 }])
-      await inEach(other, 1, 5, 3_000)
-    }),
-  }),
   ...engineCases(
     [UNLIMITED],
     {
@@ -311,59 +204,4 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     },
     'holds',
   ),
-  ...engineCases(
-    [RUNNING],
-    {
-      async 'a refusal names the concurrency limit, and the slot is free when the work ends'(given) {
-        const { quota, other, clock } = given
-        const work = { subject: 'u', operation: 'work' } as const
-        await throwsCode(() => quota.consume(work), 'reservation_required')
-        const one = held(await quota.reserve(work))
-        held(await other.reserve(work))
-        const third = await quota.reserve(work)
-        assert.ok(third.status === 'refused')
-        const { refusedBy, retryAfterSeconds } = third.decision
-        const { kind, name, limit, used, requested, resetAt } = refusedBy
-        assert.deepEqual([kind, name, limit, used, requested], ['concurrency', 'running', 2, 2, 1])
-        assert.deepEqual([resetAt, retryAfterSeconds], [clock.now() + 1_000, 1])
-        assert.equal((await usedBy(quota, 'u')).hourly, 6)
-        await one.commit(0)
-        held(await quota.reserve(work))
-        const full = await quota.reserve({ ...work, cost: 8 })
-        assert.ok(full.status === 'refused')
-        assert.equal(full.decision.refusedBy.kind, 'rolling', 'a window, for which waiting helps, before slots')
-        assert.equal(full.decision.refusals.length, 2)
-      },
-    },
-    'holds',
-    'concurrency',
-  ),
-  ...engineCases(
-    [DAILY],
-    {
-      async "after a clock stepped back over a boundary a refusal has the window's own period end"(given) {
-        const { quota, other, advance, stepClock, clock } = given
-        const small = { ...LOOK, cost: 4 }
-        // This engine now knows the periods of today and tomorrow.
-        await quota.consume({ ...LOOK, cost: 1 })
-        const begun = clock.now() - (clock.now() % DAY_MS) + 2 * DAY_MS
-        await advance(begun - clock.now() + 1_000)
-        await other.consume({ ...LOOK, cost: 10 })
-        await stepClock(-2_000)
-        const refused = refusal(await quota.consume(small))
-        for (const { resetAt, refusedBy, limits } of [refused, refusal(await other.peek(small))]) {
-          assert.deepEqual([resetAt, refusedBy.lengthMs, limits.daily?.startedAt], [begun + DAY_MS, DAY_MS, begun])
-        }
-        const { daily } = (await quota.status('u')).limits
-        assert.deepEqual([daily?.lengthMs, daily?.resetAt], [DAY_MS, begun + DAY_MS])
-        await advance(refused.resetAt - clock.now() - 1)
-        assert.equal((await quota.consume(small)).allowed, false)
-        await advance(1)
-        assert.equal((await quota.consume(small)).allowed, true)
-      },
-    },
-    'calendar',
-    'clock-steps',
-  ),
-  ...FULL_CASES,
 ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
-import { HOUR_MS, ROWS, SIX } from './limits.ts'
+import { HOUR_MS, ROWS } from './limits.ts'
 import { HOLD_MS, Probe, shows, type Terms } from './probe.ts'
 import { casesOn, needing, type Play, type Scene } from './scene.ts'
 
@@ -98,25 +98,6 @@ const END_CASES = casesOn(
       assert.equal((await sweep()).length, 1)
       await isUsed(0)
     }),
-    async 'tokens of a newer opening go back only to that opening'({ store, advance }) {
-      const { held, grow, admit, committed, isUsed } = new Probe(store, SIX, 20)
-      const { now } = await held('a', 4, { ttlMs: 20 * HOUR_MS })
-      await advance(HOUR_MS)
-      const { shown } = await grow('a', 3)
-      assert.deepEqual(
-        [shown['user 1h'], shown['user 5h'], shown['site 1d']],
-        [
-          [now + HOUR_MS, 3],
-          [now, 7],
-          [now, 7],
-        ],
-      )
-      await admit(5)
-      // Refunds 2, in each window to the newest charge.
-      assert.deepEqual(await committed('a', { actual: 5 }), ['settled', 5, 0, 7])
-      const long = { 'user 5h': 10, 'user 1d': 10, 'site 5h': 10, 'site 1d': 10 }
-      await isUsed({ 'user 1h': 6, 'site 1h': 6, ...long })
-    },
     async 'a free hold opens no window until it grows'({ held, grow, sweep, isAt, advance, begin }) {
       shows(await held('a', 0), [-1, 0])
       await advance(5)

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
-import { EDITED } from './id-cases.ts'
-import { HOUR_MS, SHARED } from './limits.ts'
-import { HOLD_MS, Probe } from './probe.ts'
+import { HOLD_MS } from './probe.ts'
 import { casesOn } from './scene.ts'
 
 const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
@@ -70,30 +68,6 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = casesOn(
         await admit(4, { limits })
         await isUsed(4 * (round + 1))
       }
-    },
-    async 'two policies share a hold by the names of its layers'({ store, peer, advance }) {
-      const [before, after] = [new Probe(store, SHARED, 100), new Probe(peer, EDITED, 100)]
-      const read = { layers: ['all', 'user', 'site'] } as const
-      const another = { nonce: 'another' } as const
-      await before.held('a', 4)
-      await after.held('b', 3, read)
-      await after.held('w', 1, { layers: ['user/writes'] })
-      assert.equal((await after.hold('a', 4, { ...read, ...another })).outcome, 'duplicate')
-      assert.equal((await before.hold('b', 3, another)).outcome, 'duplicate')
-      assert.equal((await before.hold('b', 3, { ...another, fingerprint: 'write:2' })).outcome, 'conflict')
-      for (const probe of [before, after])
-        assert.deepEqual((await probe.list()).map(({ id }) => id).sort(), ['a', 'b', 'w'])
-      assert.equal((await after.extend('a', HOUR_MS)).outcome, 'held')
-      assert.equal((await after.grow('a', 2, read)).outcome, 'held')
-      await before.isUsed(9)
-      await after.isUsed({ 'user 10m': 5, 'user 1h': 9 }, { layers: ['user'] })
-      assert.equal(await before.released('b'), 'settled')
-      await after.isUsed({ 'all 10m': 2, 'all 1h': 2, 'user 10m': 2, 'user 1h': 6, 'site 10m': 2, 'site 1h': 6 }, read)
-      assert.equal(await after.released('a', read), 'settled')
-      await before.isUsed(0)
-      await advance(HOLD_MS)
-      assert.equal((await after.sweep()).length + (await before.sweep()).length, 1)
-      await after.isUsed(0)
     },
   },
 )

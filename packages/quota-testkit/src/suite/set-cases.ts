@@ -91,16 +91,6 @@ export const SET_CASES: readonly ConformanceCase[] = [
         assert.deepEqual(states, [now, 4, -1, 0, -1, 0, now, 4, -1, 0, now, 4])
         await areUsed(scene, { hour: 4, team: 4, site: 4 })
       },
-      async 'a limit of several sets counts the requests of all of them'(scene) {
-        const { admit, refuse } = scene
-        await admit(3, asked('hours'))
-        await admit(2, asked('user'))
-        await admit({ tokens: 1, requests: 1 }, asked('daily'))
-        await areUsed(scene, { hour: 5, day: 3, team: 3, requests: 1, site: 3 })
-        await refuse(1, asked('hours', { limits: { hour: 5 } }))
-        await admit(1, asked('daily', { limits: { hour: 5 } }))
-        await refuse(1, asked('user', { limits: { day: 4 } }))
-      },
       async 'a read has the states of its set alone'({ admit, counters }) {
         await admit(FOUR, asked())
         const used = async (set: number) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { slotsCell } from '@scoregw/quota/internal'
 import type { ConformanceCase, RowName } from './harness.ts'
-import { DAY, DAY_MS, HOUR, HOUR_MS, type Limits, MINUTE_MS, RUNNING, SITE, SLOTS, USER } from './limits.ts'
+import { DAY_MS, HOUR_MS, type Limits, MINUTE_MS, RUNNING, SITE, SLOTS, USER } from './limits.ts'
 import { HOLD_MS, Probe } from './probe.ts'
 import { casesOn, needing, type Play, type Scene } from './scene.ts'
 
@@ -131,39 +130,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = casesOn(
       await settle('a', 'cancelled')
       await isUsed({ own: 5, running: 1 })
     }),
-    'a clock that steps back neither frees nor takes a slot twice': needing('clock-steps', async (scene) => {
-      const { held, sweep, isUsed, advance, stepClock } = scene
-      await held('a', 5, TWO)
-      await advance(HOLD_MS)
-      await sweep()
-      await held('b', 5, TWO)
-      await stepClock(-30_000)
-      await sweep()
-      await isUsed({ own: 5, running: 1 })
-      await held('c', 5, TWO)
-      await noneIsFree(scene)
-      await advance(30_000)
-      await sweep()
-      await isUsed({ own: 10, running: 2 })
-    }),
-    async 'policies with other windows share slots, and another label has its own'({ store, peer, held, ...scene }) {
-      const windows: Limits['limits'] = { hour: [USER, HOUR], day: [USER, DAY] }
-      const same = new Probe(peer, { limits: { ...windows, running: [USER, RUNNING] } }, 100)
-      const other = new Probe(store, { limits: { ...windows, running: [USER, slotsCell('active')] } }, 100)
-      const areTaken = async (running: number, active: number) => {
-        assert.equal((await scene.used()).running, running)
-        assert.equal((await same.used()).running, running)
-        assert.equal((await other.used()).running, active)
-      }
-      await held('a', 1, TWO)
-      await same.held('b', 1, TWO)
-      assert.equal((await scene.hold('c', 1, TWO)).outcome, 'refused')
-      await other.held('d', 1, TWO)
-      await same.settle('a', 'committed')
-      await areTaken(1, 1)
-      assert.equal(await other.released('b'), 'settled', 'by the record, whatever cells are known')
-      await areTaken(0, 1)
-    },
     'slots of a shared layer add up over subjects, and one layer without any refuses': needing(
       'shared-concurrency',
       async ({ store }) => {

@@ -19,18 +19,17 @@ interface Evidence {
 const EVIDENCE: Readonly<Record<string, Evidence>> = {
   'All or nothing': {
     cases: [
-      'a decision charges every window of every layer at one instant',
-      'a subject that is refused charges nothing to the shared layer',
-      'engine: with several units, all are charged in every layer or none',
+      'a window of 1 hour is charged with a window of another label',
+      'sets: each layer has limits of its own, and one decision charges all of them',
+      'concurrent decisions never admit more than the limit',
       '64 callers at once use a limit up, and none passes it',
     ],
     rules: [['windows', 'A take looks at every window before it charges one']],
   },
   'A refusal is free': {
     cases: [
-      'a window of 1 hour is charged with a window of another label',
-      'a refusal opens no window',
-      "a refusal doesn't use up the id",
+      'a window of 1 hour admits up to its limit and not one more, and a refusal changes nothing',
+      'a free request is never refused and changes no window',
       'a refusal charges nothing',
     ],
     rules: [['windows', 'A refusal charges nothing']],
@@ -48,7 +47,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
   'Refunds go back to their window': {
     cases: [
       'a window of 1 hour takes refunds into the opening',
-      'a refund under an id goes',
+      'a window of 1 hour takes no refund after a reset',
       'a window moved to the present gets no refund',
     ],
     rules: [
@@ -69,7 +68,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Reads are free': {
-    cases: ['a read changes nothing', 'a window of 1 hour opens with the first admission'],
+    cases: ['sets: a read has the states of its set alone', 'a window of 1 hour opens with the first admission'],
     rules: [],
   },
   'Settings change at run time': {
@@ -101,7 +100,10 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     rules: [],
   },
   "An outage isn't a refusal": {
-    cases: ["a full store isn't a refusal", 'a store without a server rejects every call within its deadline'],
+    cases: [
+      'a store that is away gives 503 and never 429',
+      'a store without a server rejects every call within its deadline',
+    ],
     rules: [],
   },
 }
