@@ -254,49 +254,48 @@ describe('settings stored by an older or newer version', () => {
     })
   })
 
-  it('a number with a burst stays stored when a process whose limit is no bucket changes other settings', async () => {
+  it('where a limit is no bucket, the limit of a number with a burst applies, and other changes keep the burst', async () => {
     const settingsStore = memorySettings()
     const pair = { limit: 18, burst: 6 }
     const calls = { by: 'user', limit: 13, per: '1m' } as const
     const of = (limits: object) => made(definePolicy({ limits } as never) as Policy, settingsStore).quota
     const [bucket, window] = [of({ calls: { ...calls, burst: 4 } }), of({ calls })]
     const renamed = of({ called: { ...calls, formerly: 'calls' } })
-    await bucket.settings.update({ custom: { calls: pair }, limits: { calls: pair }, plans: { pro: { calls: pair } } })
-    await bucket.subjects.set('u', { limits: { calls: pair } })
-    await window.settings.update({ mode: 'lenient', custom: {}, plans: { pro: {} } })
-    await window.subjects.update('u', { blocked: true })
-    expect((await window.settings.get()).limits).toEqual({ calls: 13 })
-    expect((await window.subjects.get('u')).limits).toEqual({ calls: null })
     const all = { custom: { calls: pair }, limits: { calls: pair }, plans: { pro: { calls: pair } } }
-    expect(await bucket.settings.get()).toMatchObject({ ...all, mode: 'lenient' })
-    expect((await bucket.subjects.get('u')).limits).toEqual({ calls: pair })
-    // A whole document has the policy's own number of the limit, which isn't a change.
+    await bucket.settings.update(all)
+    await bucket.subjects.set('u', { limits: { calls: { limit: 12, burst: 2 } } })
+    await window.settings.update({ mode: 'lenient', custom: {}, plans: { pro: {} } })
+    await window.subjects.update('u', { blocked: false })
+    expect((await window.status('u')).limits.calls).toMatchObject({ limit: 12, from: 'subject' })
+    expect((await window.status('v')).limits.calls).toMatchObject({ limit: 27, from: 'base' })
+    expect((await bucket.status('v')).limits.calls).toMatchObject({ limit: 27, burst: 6 })
     const { version: _, revision: __, ...whole } = await window.settings.get()
     await window.settings.replace({ ...whole, mode: 'normal' })
     expect(await bucket.settings.get()).toMatchObject({ ...all, mode: 'normal' })
-    expect(await window.settings.faults()).toContainEqual({
-      path: 'limits.calls',
-      message: 'has a burst, and this limit is no token bucket: kept; that of the policy applies',
-    })
+    expect((await bucket.subjects.get('u')).limits).toEqual({ calls: { limit: 12, burst: 2 } })
+    expect(await window.settings.faults()).toEqual([])
     await renamed.settings.update({ mode: 'normal' })
-    await renamed.subjects.update('u', { blocked: false })
-    const { document } = settingsStore.read()!
-    expect(document).toMatchObject({
+    expect(settingsStore.read()!.document).toMatchObject({
       limits: { called: pair },
       custom: { called: pair },
       plans: { pro: { called: pair } },
     })
-    expect(settingsStore.readSubject('user', 'u')!.document).toMatchObject({ limits: { called: pair } })
-    // A change that names the limit replaces it.
-    const change = { custom: { calls: 5 }, limits: { calls: 9 }, plans: { pro: { calls: null } } }
-    await window.settings.update(change as never)
+    // A change that names the limit replaces the pair.
+    await window.settings.update({
+      custom: { calls: 5 },
+      limits: { calls: 9 },
+      plans: { pro: { calls: null } },
+    } as never)
     await window.subjects.set('u', { limits: { calls: 7 } })
-    expect(await bucket.settings.get()).toMatchObject({ custom: { calls: 5 }, limits: { calls: 9 } })
-    expect((await bucket.settings.get()).plans).toEqual({ pro: {} })
+    expect(await bucket.settings.get()).toMatchObject({
+      custom: { calls: 5 },
+      limits: { calls: 9 },
+      plans: { pro: {} },
+    })
     expect((await bucket.subjects.get('u')).limits).toEqual({ calls: 7 })
-    await bucket.settings.update({ limits: { calls: pair } })
-    await window.settings.replace({ ...whole, limits: { calls: 8 } })
-    expect((await bucket.settings.get()).limits).toEqual({ calls: 8 })
+    // Requests and policies know their own limits.
+    const request = { subject: 'u', limits: { calls: pair } } as never
+    await expect(window.consume(request)).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
   it('a subject’s removed plan applies again when the settings add a plan with that name', async () => {

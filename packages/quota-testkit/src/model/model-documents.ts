@@ -33,36 +33,17 @@ export class ModelDocuments {
     const next = { ...before, ...replaced }
     const stored = this.#settings ?? before
     const plans = [...Object.keys(stored.plans), ...Object.keys(next.plans)]
-    const own = policy.limits.filter((rule) => !layerOf(policy, rule).shared)
     this.#version++
     this.#fitted = new Map()
     this.#settings = {
       mode: next.mode,
-      limits: {
-        ...stored.limits,
-        ...before.limits,
-        ...next.limits,
-        ...foreignNumbers(policy.limits, stored.limits, change.limits),
-      },
-      custom: next.custom && {
-        ...stored.custom,
-        ...before.custom,
-        ...next.custom,
-        ...foreignNumbers(policy.limits, stored.custom ?? {}, change.custom ?? {}),
-      },
+      limits: { ...stored.limits, ...before.limits, ...next.limits },
+      custom: next.custom && { ...stored.custom, ...before.custom, ...next.custom },
       shared: { ...stored.shared, ...next.shared },
       prices: { ...among(stored.prices, (name) => !Object.hasOwn(policy.operations, name)), ...next.prices },
       shadow: withoutRemoved(policy, { ...stored.shadow, ...before.shadow, ...shadow }),
       plans: Object.fromEntries(
-        plans.map((plan) => [
-          plan,
-          {
-            ...stored.plans[plan],
-            ...before.plans[plan],
-            ...next.plans[plan],
-            ...foreignNumbers(own, stored.plans[plan] ?? {}, change.plans?.[plan]),
-          },
-        ]),
+        plans.map((plan) => [plan, { ...stored.plans[plan], ...before.plans[plan], ...next.plans[plan] }]),
       ),
       thresholds: next.thresholds,
     }
@@ -75,7 +56,7 @@ export class ModelDocuments {
     const own = policy.limits.filter((rule) => layerOf(policy, rule).name === layer)
     return {
       ...stored,
-      limits: numbersOf(own, stored.limits),
+      limits: byRule(own, stored.limits),
       bypass: among(stored.bypass, (name) => isShared(policy, name)),
     }
   }
@@ -102,7 +83,7 @@ export class ModelDocuments {
     const none = Object.fromEntries(own.map((rule) => [rule.name, null]))
     this.#subjects.set(name, {
       ...next,
-      limits: { ...stored?.limits, ...none, ...next.limits, ...foreignNumbers(own, stored?.limits ?? {}, next.limits) },
+      limits: { ...stored?.limits, ...none, ...next.limits },
       bypass: { ...among(stored?.bypass ?? {}, (each) => !isShared(policy, each)), ...next.bypass },
       anchor,
     })
@@ -129,12 +110,12 @@ function fitted(policy: Policy, stored: Settings | undefined): Settings {
   const shared = layers.flatMap((layer) =>
     layer.shared ? [[layer.name, stored?.shared[layer.name] ?? on] as const] : [],
   )
-  const plans = Object.entries(stored?.plans ?? {}).map(([plan, numbers]) => [plan, numbersOf(own, numbers)] as const)
+  const plans = Object.entries(stored?.plans ?? {}).map(([plan, numbers]) => [plan, byRule(own, numbers)] as const)
   const numbers = Object.fromEntries(limits.map(({ name, limit }): [string, LimitNumber] => [name, limit]))
   return {
     mode: stored?.mode ?? 'normal',
-    limits: { ...numbers, ...numbersOf(limits, stored?.limits ?? {}) },
-    custom: stored === undefined || stored.custom === null ? null : numbersOf(limits, stored.custom),
+    limits: { ...numbers, ...byRule(limits, stored?.limits ?? {}) },
+    custom: stored === undefined || stored.custom === null ? null : byRule(limits, stored.custom),
     shared: Object.fromEntries(shared),
     prices: among(stored?.prices ?? {}, (operation) => Object.hasOwn(operations, operation)),
     shadow: byRule(limits, stored?.shadow ?? {}),
@@ -173,26 +154,6 @@ function byRule<T>(rules: readonly LimitRule[], stored: ByName<T>): Record<strin
       .slice(0, 1),
   )
   return Object.fromEntries(found)
-}
-
-/** Stored numbers of some limits. One with a burst isn't for a limit that is no bucket. */
-function numbersOf<N extends LimitNumber | null>(rules: readonly LimitRule[], stored: ByName<N>): Record<string, N> {
-  const isBucket = (name: string): boolean =>
-    rules.some((rule) => rule.name === name && rule.window?.burst !== undefined)
-  const found = Object.entries(byRule(rules, stored))
-  return Object.fromEntries(
-    found.filter(([name, number]) => typeof number !== 'object' || number === null || isBucket(name)),
-  )
-}
-
-/** Stored numbers with a burst of limits that are no buckets here. They stay, unless a change names their limits. */
-function foreignNumbers<N extends LimitNumber | null>(
-  rules: readonly LimitRule[],
-  stored: ByName<N>,
-  change: ByName<unknown> = {},
-): Record<string, N> {
-  const fitting = numbersOf(rules, stored)
-  return among(byRule(rules, stored), (name) => !Object.hasOwn(fitting, name) && !Object.hasOwn(change, name))
 }
 
 function among<T>(record: ByName<T>, has: (name: string) => boolean): Record<string, T> {

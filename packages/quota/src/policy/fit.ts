@@ -3,7 +3,7 @@ import { isObject, isPlain } from '../options/checks.ts'
 import { limitsOfLayer, ownLimits } from './cells.ts'
 import { fitAnchor } from './limits.ts'
 import type { LimitNumber, LimitNumbers, LimitRule, Policy } from './policy.ts'
-import { areThresholds, limitNumber, plainCost, withBurst, wrongCost } from './rules.ts'
+import { areThresholds, limitNumber, plainCost, wrongCost } from './rules.ts'
 import {
   initialSettings,
   initialSubjectSettings,
@@ -36,7 +36,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
   const custom = member(document, 'custom') ?? null
   if (mode === 'custom' && custom === null) stored.of('custom').wrong('missing: the limits apply, not scaled')
   const numbers = (of: Part, rules = policy.limits): LimitNumbers =>
-    fitTable(of, rules, numberIn(policy), wrongNumber('the number without it applies'))
+    fitTable(of, rules, numberIn(policy), 'not a limit: the number without it applies')
   const settings: Settings = {
     mode,
     limits: fitNumbers(policy, own.limits, stored.of('limits')),
@@ -73,12 +73,8 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
   const number = numberIn(policy)
   const orDefault = (value: unknown, rule: LimitRule): LimitNumber | null | undefined =>
     value === null ? null : number(value, rule)
-  const limits = fitTable(
-    stored.of('limits'),
-    limitsOfLayer(policy, layer),
-    orDefault,
-    wrongNumber('the default applies'),
-  )
+  const wrong = 'not a limit: the default applies'
+  const limits = fitTable(stored.of('limits'), limitsOfLayer(policy, layer), orDefault, wrong)
   const shared = policy.layers.filter((each) => each.shared)
   const blocked = member(document, 'blocked') ?? false
   if (typeof blocked !== 'boolean') stored.of('blocked').wrong('not a boolean: not blocked')
@@ -107,26 +103,6 @@ function memberOf({ name, formerly }: Named, stored: unknown): unknown {
 }
 
 /**
- * Adds the stored numbers with a burst of limits that are no buckets in this policy. Processes with another policy use
- * them, so every change keeps them, except one that names their limits.
- *
- * @param named the numbers in the change; `null` removes all
- */
-export function withForeignBursts<T extends object>(
-  rules: readonly LimitRule[],
-  { stored, named }: { readonly stored: unknown; readonly named: unknown },
-  next: T,
-): T {
-  if (named === null) return next
-  const foreign = rules.flatMap((rule): [string, unknown][] => {
-    const value = memberOf(rule, stored)
-    const isForeign = rule.window?.burst === undefined && withBurst(value) !== undefined
-    return isForeign && member(named, rule.name) === undefined ? [[rule.name, value]] : []
-  })
-  return { ...next, ...Object.fromEntries(foreign) }
-}
-
-/**
  * Returns the members of a stored object that the policy knows and `read` accepts. Reports the others.
  *
  * @param wrong what is wrong with a value, and what applies instead
@@ -135,7 +111,7 @@ function fitTable<N extends Named, T>(
   stored: Part,
   known: readonly N[],
   read: (value: unknown, of: N) => T | undefined,
-  wrong: string | ((value: unknown) => string),
+  wrong: string,
 ): Readonly<Record<string, T>> {
   stored.noteUnknown(known.flatMap(({ name, formerly = name }) => [name, formerly]))
   const fitted = known.flatMap((of): [string, T][] => {
@@ -143,7 +119,7 @@ function fitTable<N extends Named, T>(
     if (value === undefined) return []
     const right = read(value, of)
     if (right !== undefined) return [[of.name, right]]
-    stored.of(of.name).wrong(typeof wrong === 'string' ? wrong : wrong(value))
+    stored.of(of.name).wrong(wrong)
     return []
   })
   return Object.fromEntries(fitted)
@@ -151,14 +127,6 @@ function fitTable<N extends Named, T>(
 
 function numberIn({ units }: Policy): (value: unknown, rule: LimitRule) => LimitNumber | undefined {
   return (value, rule) => limitNumber(units, rule, value, true)
-}
-
-/** What is wrong with a number. One with a burst is kept for processes whose limit is a bucket. */
-function wrongNumber(instead: string): (value: unknown) => string {
-  return (value) =>
-    withBurst(value) === undefined
-      ? `not a limit: ${instead}`
-      : `has a burst, and this limit is no token bucket: kept; ${instead}`
 }
 
 function fitMode(stored: Part, hasFactor: boolean): Mode {
@@ -172,7 +140,7 @@ function fitMode(stored: Part, hasFactor: boolean): Mode {
 /** A number for each limit. Where there is none, the policy's applies. */
 function fitNumbers(policy: Policy, own: LimitNumbers, stored: Part): LimitNumbers {
   const instead = 'that of the policy applies'
-  const fitted = fitTable(stored, policy.limits, numberIn(policy), wrongNumber(instead))
+  const fitted = fitTable(stored, policy.limits, numberIn(policy), `not a limit: ${instead}`)
   for (const rule of policy.limits) {
     if (memberOf(rule, stored.value) === undefined) stored.of(rule.name).wrong(`missing: ${instead}`)
   }

@@ -73,7 +73,8 @@ export function limitNumber(
   const definition = unitNamed(units, unit)
   if (!isMoney(definition) || (asStored && typeof value === 'number')) {
     if (isLimit(value)) return value
-    return window?.burst === undefined ? undefined : withBurst(value)
+    // Other processes may have a bucket of that name. Here only the limit of the pair is in force.
+    return asStored || window?.burst !== undefined ? withBurst(value) : undefined
   }
   if (value === 'unlimited' || value === 0) return value
   const amount = readMoney(value)
@@ -81,7 +82,7 @@ export function limitNumber(
 }
 
 /** Reads a number with a burst; `undefined` if it is none. */
-export function withBurst(value: unknown): LimitWithBurst | undefined {
+function withBurst(value: unknown): LimitWithBurst | undefined {
   if (!isPlain(value)) return undefined
   const { limit, burst, ...others } = value
   if (!isLimit(limit) || !isLimit(burst) || burst === 'unlimited' || Object.keys(others).length > 0) return undefined

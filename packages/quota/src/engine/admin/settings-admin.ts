@@ -1,7 +1,7 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
 import { isObject } from '../../options/checks.ts'
 import { limitNamed, ownLimits } from '../../policy/cells.ts'
-import { fitSettings, withForeignBursts } from '../../policy/fit.ts'
+import { fitSettings } from '../../policy/fit.ts'
 import type { GivenLimit, Policy } from '../../policy/policy.ts'
 import { limitNumbers, plainCost } from '../../policy/rules.ts'
 import {
@@ -96,10 +96,10 @@ export function settingsAdmin({
   /**
    * Changes the stored settings under the names that the policy knows, completely or not at all.
    *
-   * @param namedIn returns the members that the administrator changes
+   * @param setsMode whether the administrator sets the mode
    */
   async function write(
-    namedIn: (current: Settings) => object,
+    setsMode: boolean,
     change: (current: Settings) => Settings,
     options: WriteOptions,
   ): Promise<SettingsUpdate> {
@@ -108,11 +108,8 @@ export function settingsAdmin({
       const settings = change(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
-      const plain = plainSettings(policy, settings)
-      return {
-        next: plain,
-        document: kept(policy, { stored, fitted: current }, { next: plain, named: namedIn(current) }),
-      }
+      const next = plainSettings(policy, settings)
+      return { next, document: kept(policy, { stored, fitted: current }, next, setsMode) }
     })
     const { version, revision, next: settings } = written
     await live.wrote({ document: written.document, version, revision })
@@ -128,32 +125,12 @@ export function settingsAdmin({
     },
     update: (patch, options = {}) =>
       write(
-        () => patch,
+        member(patch, 'mode') !== undefined,
         (current) => completed(mergePatch(current, patch) as SettingsDocument),
         options,
       ),
-    replace: (settings, options = {}) =>
-      write(
-        // A whole document also has the numbers that aren't meant to change.
-        ({ limits }) => ({ ...settings, limits: others(settings.limits, limits) }),
-        () => structuredClone(completed(settings)),
-        options,
-      ),
+    replace: (settings, options = {}) => write(true, () => structuredClone(completed(settings)), options),
   }
-}
-
-/** Returns the members of an object that differ from those of another. */
-function others(of: unknown, before: object): object {
-  const isOther = ([name, value]: readonly [string, unknown]): boolean => value !== member(before, name)
-  return Object.fromEntries(membersOf(of).filter(isOther))
-}
-
-/** A checked change. */
-interface Change {
-  /** The settings after it. */
-  readonly next: Settings
-  /** The members that it names. */
-  readonly named: object
 }
 
 /**
@@ -163,11 +140,11 @@ interface Change {
 function kept(
   policy: Policy,
   { stored, fitted }: { readonly stored: unknown; readonly fitted: Settings },
-  change: Change,
+  next: Settings,
+  setsMode: boolean,
 ): object {
-  const next = withForeignNumbers(policy, stored, change)
   const mode = member(stored, 'mode')
-  const isKept = MODES.includes(mode as Mode) && !Object.hasOwn(change.named, 'mode')
+  const isKept = MODES.includes(mode as Mode) && !setsMode
   const { thresholds: _, ...rest } = isObject(stored) ? stored : {}
   const document = rewritten(rest, knownIn(policy, stored, fitted), next) as Settings
   const plans = mapValues(document.plans ?? {}, (plan, name) => withoutFormer(policy.limits, plan, next.plans[name]))
@@ -177,20 +154,6 @@ function kept(
     ...(document.shadow && { shadow: withoutFormer(policy.limits, document.shadow, next.shadow) }),
     ...(document.plans && { plans }),
     ...(isKept && { mode: mode as Mode }),
-  }
-}
-
-/** Adds the stored numbers that only other processes can use. */
-function withForeignNumbers(policy: Policy, stored: unknown, { next, named }: Change): Settings {
-  const numbers = <T extends object>(rules: Policy['limits'], to: T, ...path: readonly [string, ...string[]]): T => {
-    const at = (document: unknown): unknown => path.reduce<unknown>(member, document)
-    return withForeignBursts(rules, { stored: at(stored), named: at(named) }, to)
-  }
-  return {
-    ...next,
-    limits: numbers(policy.limits, next.limits, 'limits'),
-    custom: next.custom && numbers(policy.limits, next.custom, 'custom'),
-    plans: mapValues(next.plans, (plan, name) => numbers(ownLimits(policy), plan, 'plans', name)),
   }
 }
 

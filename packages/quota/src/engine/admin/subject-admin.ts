@@ -2,8 +2,7 @@ import { type Fault, faultyDocument, QuotaError } from '../../errors/quota-error
 import { shown } from '../../errors/shown.ts'
 import { isObject } from '../../options/checks.ts'
 import { noSuchName } from '../../options/faults.ts'
-import { limitsOfLayer } from '../../policy/cells.ts'
-import { fitSubjectSettings, withForeignBursts } from '../../policy/fit.ts'
+import { fitSubjectSettings } from '../../policy/fit.ts'
 import { changedAnchor, ownPeriodWindows, planNames } from '../../policy/limits.ts'
 import type { GivenLimit, Policy } from '../../policy/policy.ts'
 import { limitNumbers } from '../../policy/rules.ts'
@@ -150,9 +149,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
       const anchor = isKept ? current.anchor : anchored(current, document.anchor)
       const limits = limitNumbers(policy, merged.limits) as SubjectSettings['limits']
       const settings = { ...merged, limits, anchor }
-      const written = { stored: member(stored, 'limits'), named: patch.limits }
-      const foreign = withForeignBursts(limitsOfLayer(policy, layer), written, limits)
-      return { next: settings, document: kept(stored, current, { ...settings, limits: foreign }) }
+      return { next: settings, document: kept(stored, current, settings) }
     })
     return { ...next, version, revision }
   }
