@@ -1,6 +1,9 @@
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
+/** Of the libraries: every application reads them. */
+const files = new Map<string, ts.SourceFile | undefined>()
+
 /** What TypeScript says about an application's file. */
 function faultsOf(code: string): string[] {
   const file = `${import.meta.dirname}/app-of-a-user.ts`
@@ -14,8 +17,11 @@ function faultsOf(code: string): string[] {
   const host = ts.createCompilerHost(options)
   const { getSourceFile, fileExists } = host
   host.fileExists = (path) => path === file || fileExists.call(host, path)
-  host.getSourceFile = (path, ...rest) =>
-    path === file ? ts.createSourceFile(path, code, rest[0]) : getSourceFile.call(host, path, ...rest)
+  host.getSourceFile = (path, ...rest) => {
+    if (path === file) return ts.createSourceFile(path, code, rest[0])
+    if (!files.has(path)) files.set(path, getSourceFile.call(host, path, ...rest))
+    return files.get(path)
+  }
   const program = ts.createProgram([file], options, host)
   const source = program.getSourceFile(file)
   const found = [...program.getGlobalDiagnostics(), ...program.getSemanticDiagnostics(source)]

@@ -24,13 +24,13 @@ export interface About {
 }
 
 /**
- * Adds the free and public route `GET /openapi.json`, which describes all routes and itself.
- *
- * @throws {Error} when a tag has no description, or two schemas have one name
+ * Adds the free and public route `GET /openapi.json`, which describes all routes and itself. The document is made when it
+ * is first asked for: most starts are not followed by a look at it.
  *
  * @param serverUrl returns the service's URL. Called for each answer, because it may change until all services listen.
  */
 export function withOpenApi(about: About, serverUrl: () => string, others: readonly Route[]): Route[] {
+  let document: ReturnType<typeof documentOf> | undefined
   const routes: Route[] = [
     ...others,
     publicRoute('GET /openapi.json', {
@@ -40,16 +40,16 @@ export function withOpenApi(about: About, serverUrl: () => string, others: reado
       description: 'OpenAPI 3.1, for reference pages and client generators.',
       answer: z.looseObject({ openapi: z.string() }),
       handle() {
+        document ??= documentOf(about, routes)
         const body = { ...document, servers: [{ url: serverUrl() }] }
         return { body, headers: { 'Cache-Control': 'no-cache' } }
       },
     }),
   ]
-  // Now: it takes long enough to keep others waiting.
-  const document = documentOf(about, routes)
   return routes
 }
 
+/** @throws {Error} when a tag has no description, or two schemas have one name */
 function documentOf(about: About, routes: readonly Route[]) {
   const { title, description, securitySchemes, errorBody = errorSchema } = about
   const errors = new ErrorResponses(errorBody)
