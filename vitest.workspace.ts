@@ -73,8 +73,8 @@ const types: TestProjectInlineConfiguration = {
 export default defineConfig({
   test: {
     projects: [tests, types],
-    // Each worker imports everything once, which costs more than what a third one gains by waiting less.
-    maxWorkers: 2,
+    // On two cores, the third goes on while the others wait for servers and processes; each imports everything once.
+    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -32,15 +32,22 @@ const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'
 
 /**
  * @param {readonly string[]} given arguments for Vitest, and `--deep` for more random cases
+ * @param {number | string} seed what everything random begins with
  * @param {AbortSignal} [signal] ends the run; the promise then rejects
  * @returns {Promise<SuiteResult>}
  */
-export async function runSuite(given, signal) {
+export async function runSuite(given, seed, signal) {
   const deep = given.includes('--deep')
   const args = given.filter((arg) => arg !== '--deep')
-  const first = await runVitest(args, deep, signal)
+  const env = { QUOTA_TEST_SEED: String(seed), ...(deep ? { QUOTA_TEST_DEEP: '1' } : {}) }
+  const first = await runVitest(args, env, signal)
   const files = deep ? [] : filesToRunAgain(first)
-  return files.length === 0 ? first : together(first, await runVitest([...files, '--maxWorkers=1'], deep, signal))
+  return files.length === 0 ? first : together(first, await runVitest([...files, '--maxWorkers=1'], env, signal))
+}
+
+/** A seed for cases that were not played before. */
+export function newSeed() {
+  return Math.floor(Math.random() * 2 ** 31)
 }
 
 /** Failures to count: a crash of Vitest and a run without a test are failures too. */
@@ -50,7 +57,7 @@ export function countFailures({ passed, failed, errors, left, vitestFailed }) {
 }
 
 /** @returns {Promise<SuiteResult>} */
-async function runVitest(args, deep, signal) {
+async function runVitest(args, given, signal) {
   const folder = mkdtempSync(join(tmpdir(), 'quota-test-'))
   const report = join(folder, 'report.json')
   const unhandled = join(folder, 'unhandled.json')
@@ -58,8 +65,7 @@ async function runVitest(args, deep, signal) {
   mkdirSync(temporary)
   // Root starts servers as other users, whose folders are in it.
   chmodSync(folder, 0o711)
-  const own = { TMPDIR: temporary, QUOTA_TEST_UNHANDLED: unhandled, ...(deep ? { QUOTA_TEST_DEEP: '1' } : {}) }
-  const env = { ...process.env, ...own }
+  const env = { ...process.env, ...given, TMPDIR: temporary, QUOTA_TEST_UNHANDLED: unhandled }
   const reporters = ['default', 'json', UNHANDLED_ERRORS].map((name) => `--reporter=${name}`)
   const options = ['run', '--config=vitest.workspace.ts', ...reporters, `--outputFile.json=${report}`]
   try {

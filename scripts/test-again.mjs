@@ -3,7 +3,7 @@
 // A run in which a test failed and then passed by itself is not green. Exits non-zero unless every run was.
 import { spawn } from 'node:child_process'
 import { isGreen, lineOf, reportOf } from './runs-report.mjs'
-import { runSuite } from './suite.mjs'
+import { newSeed, runSuite } from './suite.mjs'
 
 /** Keeps one processor busy; ends with its parent, however that ends. */
 const BUSY = 'const { ppid } = process; while (process.ppid === ppid) for (let i = 0; i < 1e8; i++);'
@@ -21,9 +21,10 @@ const runs = []
 try {
   while (runs.length < count) {
     const from = performance.now()
-    const result = await runSuite(given, aborted.signal)
+    const seed = process.env.QUOTA_TEST_SEED ?? newSeed()
+    const result = await runSuite(given, seed, aborted.signal)
     runs.push({ ...result, durationMs: performance.now() - from })
-    console.log(lineOf(runs.at(-1), runs.length - 1))
+    console.log(`${lineOf(runs.at(-1), runs.length - 1)}, seed ${seed}`)
   }
 } catch (error) {
   if (!aborted.signal.aborted) throw error

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
+import { testSeed } from '@scoregw/server-kit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { COUNTERS } from '../src/db/schema.ts'
@@ -182,7 +183,6 @@ describe('a gateway killed between the charge and the commit of a purchase', () 
 
   /** Kinds of tickets, and what each costs. */
   const KINDS = [2, 3, 5] as const
-  const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
   const KILLS = 30
 
   it.runIf(deep)('with SQLite, it has charged exactly the purchases that it stored', { timeout: 600_000 }, async () => {
@@ -199,13 +199,13 @@ describe('a gateway killed between the charge and the commit of a purchase', () 
       let isOver = false
       const buyers = Array.from({ length: 8 }, async (_, buyer) => {
         for (let at = 0; !isOver; at++) {
-          const answer = await buy({ send }, KINDS[(SEED + buyer + at) % 3] ?? 2).catch(() => undefined)
+          const answer = await buy({ send }, KINDS[(testSeed + buyer + at) % 3] ?? 2).catch(() => undefined)
           if (answer === undefined) return
           expect(answer.status).toBe(200)
           answered++
         }
       })
-      const least = 20 + ((SEED + kill) % 13)
+      const least = 20 + ((testSeed + kill) % 13)
       await expect.poll(() => answered, { timeout: 20_000, interval: 1 }).toBeGreaterThanOrEqual(least)
       child.process.kill('SIGKILL')
       await child.ended()
@@ -215,7 +215,7 @@ describe('a gateway killed between the charge and the commit of a purchase', () 
       const [tickets, tokens] = await ticketsAndTokens(dataDir)
       const prices: Readonly<Record<string, { readonly cost?: number | undefined }>> = policy.operations
       const cost = tickets.reduce((sum, each) => sum + (prices[`charge.${each}`]?.cost ?? 0), 0)
-      expect(tokens, `seed ${SEED}, kill ${kill}`).toBe(cost)
+      expect(tokens, `seed ${testSeed}, kill ${kill}`).toBe(cost)
       expect(tickets.length).toBeGreaterThanOrEqual(bought)
     }
   })

@@ -13,7 +13,6 @@ export {
   quotaCommands,
   runHistories,
   runHistory,
-  SEED,
 } from './histories/run-history.ts'
 export { TEN_SCENES } from './histories/ten-policies.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'

@@ -1,5 +1,5 @@
-// A setup file of all tests: `QUOTA_TEST_SEED` seeds everything random without a seed of its own.
+// A setup file of all tests: what fast-check makes up follows from the run's seed, where a test has none of its own.
+import { testSeed } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 
-const { QUOTA_TEST_SEED } = process.env
-if (QUOTA_TEST_SEED !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(QUOTA_TEST_SEED) })
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: testSeed })

@@ -6,6 +6,12 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
  */
 export const slowTests: boolean = isDeep || process.env.SLOW_TESTS === 'on'
 
+/**
+ * What everything random in the tests begins with, as failures name it: `QUOTA_TEST_SEED`, else another one in each process.
+ * `npm test` names always the same, the deep profile and `npm run test:again` another one in each run.
+ */
+export const testSeed: number = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+
 /** How many random cases a test plays: `some` of them, or `deep` in the deep profile. */
 export function randomRuns(some: number, deep: number): number {
   return isDeep ? deep : some

@@ -1,5 +1,5 @@
-import { checkPromises, runHistories, SEED } from '@scoregw/quota-histories'
-import { randomRuns } from '@scoregw/server-kit'
+import { checkPromises, runHistories } from '@scoregw/quota-histories'
+import { randomRuns, testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -16,11 +16,13 @@ describe.runIf(redisTests)('random histories on Redis', () => {
   const redis = useRedis()
   const factory = redisFactory(() => redis.port)
 
-  it(`${HISTORIES.runs} random histories get the model’s answers (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${HISTORIES.runs} random histories get the model’s answers (seed ${testSeed})`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     await runHistories(factory, HISTORIES)
   })
 
-  it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${PROMISES.runs} random histories break no promise (seed ${testSeed})`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(factory, PROMISES)
     expect(Math.min(admitted, refused, retried)).toBeGreaterThan(PROMISES.runs / 10)
   })

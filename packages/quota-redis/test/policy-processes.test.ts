@@ -1,4 +1,4 @@
-import { slowTests } from '@scoregw/server-kit'
+import { slowTests, testSeed } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix } from './store-harness.ts'
@@ -7,7 +7,6 @@ import { type PartyReport, type Seen, startParty } from './support/policy-party.
 import { redisTests } from './support/redis-server.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 1_000 : 10
-const seed = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 const CALLERS = 8
 const EACH = 5
@@ -84,7 +83,7 @@ describe.runIf(redisTests && slowTests)('processes with different policies on on
     }
   }
 
-  it(`${RUNS} random pairs of policies in two processes exceed no shared limit (seed ${seed})`, {
+  it(`${RUNS} random pairs of policies in two processes exceed no shared limit (seed ${testSeed})`, {
     timeout: 180_000 + RUNS * 2_000,
   }, async () => {
     await fc.assert(
@@ -122,7 +121,7 @@ describe.runIf(redisTests && slowTests)('processes with different policies on on
         expectExact(await both([{ kind: 'look' }, rollback]), [0, 0])
         await repeat('cancelled')
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: RUNS, seed: testSeed },
     )
   })
 })

@@ -1,6 +1,5 @@
-import { SEED } from '@scoregw/quota-histories'
 import { runStoreHistories } from '@scoregw/quota-testkit'
-import { randomRuns } from '@scoregw/server-kit'
+import { randomRuns, testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { directFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -14,10 +13,10 @@ const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 describe.runIf(redisTests)('random histories of two policies on Redis', () => {
   const redis = useRedis()
 
-  it(`${RUNS} random histories get the model’s answers (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${RUNS} random histories get the model’s answers (seed ${testSeed})`, { timeout: TIMEOUT_MS }, async () => {
     const outcomes = await runStoreHistories(
       directFactory(() => redis.port),
-      { runs: RUNS, seed: SEED },
+      { runs: RUNS, seed: testSeed },
     )
     expect([...outcomes]).toEqual(expect.arrayContaining(['take admitted', 'take refused', 'hold admitted']))
   })

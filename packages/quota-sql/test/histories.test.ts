@@ -1,6 +1,7 @@
 import { postgresTests } from '@scoregw/postgres-server'
-import { checkPromises, runHistories, SEED, TEN_SCENES, UNIT_SCENES } from '@scoregw/quota-histories'
+import { checkPromises, runHistories, TEN_SCENES, UNIT_SCENES } from '@scoregw/quota-histories'
 import { runStoreHistories } from '@scoregw/quota-testkit'
+import { testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
 import { postgresFactory } from './support/postgres-factory.ts'
@@ -13,7 +14,7 @@ const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 /** Of an engine over several units, and of ten policies as users write them. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
 /** Of two policies and two processes, by the port alone. */
-const OF_STORES = { runs: deep ? 5_000 : 20, seed: SEED }
+const OF_STORES = { runs: deep ? 5_000 : 20, seed: testSeed }
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 
 const database = describe.runIf(postgresTests)
@@ -24,30 +25,30 @@ for (const [name, group, factoryOf] of [
   group(`random histories on ${name}`, () => {
     const factory = factoryOf()
 
-    it(`${HISTORIES.runs} random histories get the model’s answers (seed ${SEED})`, {
+    it(`${HISTORIES.runs} random histories get the model’s answers (seed ${testSeed})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       await runHistories(factory, HISTORIES)
     })
 
-    it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${PROMISES.runs} random histories break no promise (seed ${testSeed})`, { timeout: TIMEOUT_MS }, async () => {
       const { admitted } = await checkPromises(factory, PROMISES)
       expect(admitted).toBeGreaterThan(0)
     })
 
-    it(`${UNITS.runs} random histories over several units get the model’s answers (seed ${SEED})`, {
+    it(`${UNITS.runs} random histories over several units get the model’s answers (seed ${testSeed})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       await runHistories(factory, { ...UNITS, scenes: UNIT_SCENES })
     })
 
-    it(`${UNITS.runs} random histories of ten usual policies get the model’s answers (seed ${SEED})`, {
+    it(`${UNITS.runs} random histories of ten usual policies get the model’s answers (seed ${testSeed})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       await runHistories(factory, { ...UNITS, scenes: TEN_SCENES })
     })
 
-    it(`${OF_STORES.runs} random histories of two policies get the model’s answers (seed ${SEED})`, {
+    it(`${OF_STORES.runs} random histories of two policies get the model’s answers (seed ${testSeed})`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       const outcomes = await runStoreHistories(factory, OF_STORES)

@@ -1,4 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { testSeed } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arrayOf } from '../src/postgres/session.ts'
@@ -29,15 +30,14 @@ describe.runIf(postgresTests)('arrays in PostgreSQL’s format', () => {
       fc.string({ unit: 'grapheme' }).filter((each) => !each.includes('\0')),
     )
     const numbers = fc.array(fc.maxSafeInteger(), { maxLength: 9 })
-    const seed = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
     for (const [texts, ends] of fc.sample(fc.tuple(fc.array(text, { maxLength: 9 }), numbers), {
       numRuns: 200,
-      seed,
+      seed: testSeed,
     })) {
       const requested = 'select $1::text[] as texts, $2::bigint[]::text[] as ends'
       const { rows } = await pool.query(requested, [arrayOf(texts), arrayOf(ends)])
       const kept = ends.map(String)
-      expect(rows, `seed ${seed}`).toEqual([{ texts, ends: kept }])
+      expect(rows, `seed ${testSeed}`).toEqual([{ texts, ends: kept }])
     }
   })
 })

@@ -5,6 +5,7 @@ import type { CellSchema, StoreSchema, SyncCounters, TakeReply, TakeRequest } fr
 import { uniform, withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { copyOf, ModelCounters, type ModelState, ModelWindows, modelStore } from '@scoregw/quota-testkit/model'
+import { testSeed } from '@scoregw/server-kit'
 import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, type SqlCounters } from '../src/index.ts'
@@ -16,7 +17,6 @@ const RUNS = deep ? 1_000 : 12
 /** Most histories until the lack of a guard shows. */
 const RUNS_WITHOUT = deep ? 5_000 : 300
 const ROUNDS = 25
-const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const DAY_MS = 86_400_000
 const BUCKET_MS = 4_000
 const UNITS = ['requests', 'tokens']
@@ -252,7 +252,7 @@ describe.runIf(postgresTests)('random histories of the statement of a take', () 
   }
 
   it(`${RUNS} random histories of two processes are linearizable`, { timeout: 3_600_000 }, async () => {
-    expect(await play(RUNS, SEED, (text) => text)).toBeUndefined()
+    expect(await play(RUNS, testSeed, (text) => text)).toBeUndefined()
   })
 
   for (const [guard, [pattern, without]] of Object.entries(GUARDS)) {

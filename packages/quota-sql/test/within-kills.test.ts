@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
-import { slowTests } from '@scoregw/server-kit'
+import { slowTests, testSeed } from '@scoregw/server-kit'
 import type { Kysely } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, quotaSchemaSql, sqliteStore } from '../src/index.ts'
@@ -19,7 +19,6 @@ const KILLS = 100
 const PIECES_A_KILL = 100
 /** After how many charges a process dies between a charge and the end of its transaction. */
 const CHARGES = deep ? [0, 1, 2, 3, 5, 8, 13, 21] : [3]
-const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const TIMEOUT_MS = deep ? 3_600_000 : 60_000
 
 interface Place {
@@ -50,12 +49,12 @@ async function dying(place: Place): Promise<void> {
   let least = 0
   for (const charges of CHARGES) {
     const name = `dies after ${charges}`
-    const child = startWorker(place.address, String(SEED + charges), name, String(charges))
+    const child = startWorker(place.address, String(testSeed + charges), name, String(charges))
     child.on('message', () => least++)
     const [, signal] = await once(child, 'close')
     expect(signal).toBe('SIGKILL')
     await place.gone(name)
-    await agrees(place, least, `${name} charges, seed ${SEED + charges}`)
+    await agrees(place, least, `${name} charges, seed ${testSeed + charges}`)
   }
 }
 
@@ -64,7 +63,7 @@ async function killed(place: Place): Promise<void> {
   let least = 0
   for (let round = 0; round < KILLS; round++) {
     const name = `worker ${round}`
-    const seed = SEED + round
+    const seed = testSeed + round
     const child = startWorker(place.address, String(seed), name)
     let reported = 0
     const enough = new Promise<void>((resolve, reject) => {

@@ -1,4 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { testSeed } from '@scoregw/server-kit'
 import { Kysely, PostgresDialect } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,13 +16,12 @@ import { connectByNode, connectTo, hasNodeSqlite, kyselyOn } from './support/sql
 import { doneAndCharged, piecesOf, quotaOn, WORK_TABLE, type Worked, workOn } from './support/work.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 10_000 : 120
-const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 
 async function worksAsCharged(db: Kysely<Worked>, store: PostgresStore | SqliteStore, atOnce: number): Promise<void> {
   // Some of it is refused.
   const quota = quotaOn(store, RUNS / 8)
   await quota.ready()
-  const left = piecesOf(SEED, RUNS)
+  const left = piecesOf(testSeed, RUNS)
   let refused = 0
   const worker = async (): Promise<void> => {
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -30,7 +30,7 @@ async function worksAsCharged(db: Kysely<Worked>, store: PostgresStore | SqliteS
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   const { done, charged } = await doneAndCharged(db, quota)
-  expect(charged, `seed ${SEED}`).toEqual(done)
+  expect(charged, `seed ${testSeed}`).toEqual(done)
   expect(refused).toBeGreaterThan(0)
   await quota.close()
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { SEED } from '@scoregw/quota-histories'
-import { randomRuns } from '@scoregw/server-kit'
+import { randomRuns, testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../src/index.ts'
 import { ModelWindows } from '../src/model.ts'
@@ -172,7 +171,7 @@ function play(kind: Kind, Windows: typeof ModelWindows, int: Random): { admitted
 }
 
 function playAll(kind: Kind, Windows: typeof ModelWindows, histories = HISTORIES) {
-  const int = numbersFrom(SEED)
+  const int = numbersFrom(testSeed)
   const all = Array.from({ length: histories }, () => play(kind, Windows, int))
   const sum = (of: 'admitted' | 'refused') => all.reduce((total, counts) => total + counts[of], 0)
   return { admitted: sum('admitted'), refused: sum('refused') }

@@ -1,10 +1,11 @@
-import { runHistories, SEED, TEN_SCENES, UNIT_SCENES } from '@scoregw/quota-histories'
+import { runHistories, TEN_SCENES, UNIT_SCENES } from '@scoregw/quota-histories'
+import { testSeed } from '@scoregw/server-kit'
 import { describe, it } from 'vitest'
 import { memoryFactory } from './memory-factory.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 
 describe('random histories on the memory store', () => {
-  it(`${RUNS.runs} random histories on the memory store get the model’s answers (seed ${SEED})`, {
+  it(`${RUNS.runs} random histories on the memory store get the model’s answers (seed ${testSeed})`, {
     timeout: TIMEOUT_MS,
   }, async () => {
     await runHistories(memoryFactory, RUNS)

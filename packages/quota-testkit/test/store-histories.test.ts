@@ -1,4 +1,4 @@
-import { SEED } from '@scoregw/quota-histories'
+import { testSeed } from '@scoregw/server-kit'
 import { expect, it } from 'vitest'
 import { runStoreHistories } from '../src/index.ts'
 import { modelStore } from '../src/model.ts'
@@ -24,8 +24,8 @@ const MET = [
   'end settled',
 ]
 
-it(`random histories of two policies get the model’s answers (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
-  const outcomes = await runStoreHistories(memoryFactory, { ...RUNS, runs: 8 * RUNS.runs, seed: SEED })
+it(`random histories of two policies get the model’s answers (seed ${testSeed})`, { timeout: TIMEOUT_MS }, async () => {
+  const outcomes = await runStoreHistories(memoryFactory, { ...RUNS, runs: 8 * RUNS.runs, seed: testSeed })
   expect([...outcomes]).toEqual(expect.arrayContaining(['take admitted', 'take refused', 'hold admitted']))
 })
 

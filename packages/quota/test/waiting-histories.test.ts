@@ -1,6 +1,6 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { randomRuns, slowTests } from '@scoregw/server-kit'
+import { randomRuns, slowTests, testSeed } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as engine from '../src/index.ts'
 import * as waiting from '../src/waiting.ts'
@@ -10,7 +10,6 @@ import { type Counts, History, type Library, type StoreKind } from './waiting/hi
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? randomRuns(15, 100_000))
-const SEED = Number(process.env.QUOTA_TEST_SEED ?? 1)
 const SOURCES = join(import.meta.dirname, '../src')
 
 /** @throws the first fault that a history shows */
@@ -19,12 +18,12 @@ function play(library: Library, kind: StoreKind, run: number): Promise<Counts> {
 }
 
 async function played(library: Library, kind: StoreKind, run: number): Promise<Counts> {
-  const history = new History(library, kind, SEED * 1_000_003 + run)
+  const history = new History(library, kind, testSeed * 1_000_003 + run)
   try {
     await history.play()
   } catch (error) {
     const log = history.log.slice(-200).join('\n')
-    throw new Error(`QUOTA_TEST_SEED=${SEED}, run ${run}, ${kind}: ${(error as Error).message}\n${log}`, {
+    throw new Error(`QUOTA_TEST_SEED=${testSeed}, run ${run}, ${kind}: ${(error as Error).message}\n${log}`, {
       cause: error,
     })
   }

@@ -1,4 +1,5 @@
 import { missingOf, type StoreFactory } from '@scoregw/quota-testkit'
+import { testSeed } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { SCENES, type Scene } from './policies.ts'
 import { type Step, stepsOf } from './steps.ts'
@@ -15,7 +16,7 @@ export interface HistoryOptions {
   /**
    * The seed of a failed run, to repeat it. Every failure's message contains it.
    *
-   * @default {@link SEED}
+   * @default {@link testSeed}
    */
   readonly seed?: number | undefined
   /**
@@ -40,12 +41,9 @@ export interface HistoryOptions {
 
 type CheckParameters = Pick<fc.Parameters, 'numRuns' | 'endOnFailure' | 'seed'>
 
-/** The seed of a process's random histories: `QUOTA_TEST_SEED`, or a new one each time. */
-export const SEED: number = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-
 /** The options in fast-check's form. */
 export function checkParameters(options: HistoryOptions): CheckParameters {
-  const { runs = 1_000, seed = SEED, shrink = true } = options
+  const { runs = 1_000, seed = testSeed, shrink = true } = options
   return { numRuns: runs, endOnFailure: !shrink, seed }
 }
 

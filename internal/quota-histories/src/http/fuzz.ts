@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { TestRunner } from '@scoregw/quota-testkit'
 import { HttpClient, type HttpHarness } from '@scoregw/quota-testkit/http'
+import { testSeed } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { type MadeRequest, madeRequest } from './made-request.ts'
 
@@ -18,7 +19,7 @@ export function describeHttpFuzz(
   harness: HttpHarness,
   name: string,
   requests: number,
-  seed: number = Math.floor(Math.random() * 2 ** 31),
+  seed: number = testSeed,
 ): void {
   describe(name, () => {
     for (let from = 0; from < requests; from += REQUESTS_A_TEST) {

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto'
 import { cellsIn, layoutOf, windowCell } from '@scoregw/quota/internal'
 import { uniform } from '@scoregw/quota-histories'
+import { testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
@@ -120,12 +120,11 @@ describe('a site that many processes share, on a virtual clock', () => {
     '$processes processes of which $crashes crash stay within the bound of $limit tokens',
     { timeout: 600_000 },
     async (size) => {
-      const seed = randomInt(2 ** 31)
-      const { site, admitted, requests, virtualMs, lost } = await simulate(size, seed)
+      const { site, admitted, requests, virtualMs, lost } = await simulate(size, testSeed)
       const tail = Math.max(0, ...site.lastLeases.values())
       const { processes, crashes, limit, mostCost } = size
       const least = limit - processes * tail - crashes * site.largestLease - mostCost
-      const figures = `seed ${seed}: ${JSON.stringify({ ...size, admitted, unused: limit - admitted, lost, least, tail, largestLease: site.largestLease, grants: site.grants, requests, virtualMs })}`
+      const figures = `seed ${testSeed}: ${JSON.stringify({ ...size, admitted, unused: limit - admitted, lost, least, tail, largestLease: site.largestLease, grants: site.grants, requests, virtualMs })}`
       if (deep) console.log(figures)
       expect(admitted, figures).toBeLessThanOrEqual(limit)
       expect(admitted, figures).toBeGreaterThanOrEqual(least)
