@@ -8,7 +8,7 @@ export async function* anthropicStream(
   meter: ModelMeter<UserRequest>,
   { user, text, signal }: Question,
 ): AsyncGenerator<string> {
-  const model = 'claude-sonnet-4-5'
+  const model = 'claude-sonnet-4-6'
   const messages = [{ role: 'user', content: text }] as const
   const call = await meter.start({
     model,

@@ -60,7 +60,7 @@ function metering(limit = 10_000) {
     promptTokens: () => 20,
     cost: priced({
       'gpt-5-mini': { input: 0.25, cachedInput: 0.025, output: 2 },
-      'claude-sonnet-4-5': { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 },
+      'claude-sonnet-4-6': { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 },
     }),
   })
   const used = async () => {
