@@ -1,3 +1,4 @@
+import { QuotaError } from '@scoregw/quota'
 import { rateLimitHeaders } from '@scoregw/quota/http'
 import {
   type QuotaAnswer,
@@ -47,6 +48,18 @@ describe.each(MATRIX)('refused requests: $title', ({ express, engine }) => {
     })
     expect((await ask('/x')).status).toBe(418)
   })
+
+  test.each([new Error('x'), new QuotaError('store_error', 'x')])(
+    '%s in an own body is one of the application',
+    async (error) => {
+      const { ask } = await refusing({
+        answers: () => {
+          throw Object.assign(error, { status: 418 })
+        },
+      })
+      expect((await ask('/x')).status).toBe(418)
+    },
+  )
 
   test('a refusal handler may let the request through', async () => {
     const { ask, worked } = await refusing({ handler: (_, __, next) => next() })

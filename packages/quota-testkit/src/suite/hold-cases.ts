@@ -98,6 +98,16 @@ const END_CASES = casesOn(
       assert.equal((await sweep()).length, 1)
       await isUsed(0)
     }),
+    async 'a growth in a newer opening goes back to it, and no earlier charge with it'(scene) {
+      const { held, grow, admit, released, isUsed, advance } = scene
+      await held('a', 4, { ttlMs: 20 * HOUR_MS })
+      await advance(HOUR_MS)
+      await grow('a', 3)
+      await admit(5)
+      await isUsed(8)
+      assert.equal(await released('a'), 'settled')
+      await isUsed(5)
+    },
     async 'a free hold opens no window until it grows'({ held, grow, sweep, isAt, advance, begin }) {
       shows(await held('a', 0), [-1, 0])
       await advance(5)
