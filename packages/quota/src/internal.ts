@@ -26,6 +26,7 @@ export { LOCALES } from './http/texts.ts'
 export { expressProxyFault, fastifyProxyFault, type ProxyFault, QUOTA_WARNING_CODES } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
+export { isNamedRecord } from './memory/named-tables.ts'
 export {
   aClock,
   aFunction,

@@ -4,13 +4,11 @@
  * @module
  */
 export type { WindowStates } from './decision/decide.ts'
+export type { NamedCell, NamedHoldRow, NamedRecord } from './memory/named-tables.ts'
 export type { Quotas } from './policy/limits.ts'
 export {
   type IdPlace,
   idPlaces,
-  type NamedCell,
-  type NamedHoldRow,
-  type NamedRecord,
   type RowPlace,
   type RowRequest,
   rowPlaces,

@@ -50,9 +50,6 @@ const OTHER = definePolicy({ ...SHAPE, limits: limitsOf(['1h', '2h'], 90, 300) }
 
 type OtherQuota = SyncQuota<'read' | 'write' | 'big', NonNullable<(typeof OTHER)['counting']>>
 
-/** How many limits a row has. */
-const PER_ROW = gatewayPolicy().limits.length / 2
-
 /** An engine, its store, and everything it was asked and said. */
 class Side {
   readonly clock: TestClock = testClock()
@@ -110,14 +107,10 @@ class Side {
 
   /** Everything that is kept, but for cells that never opened. */
   kept(): unknown {
-    return [...this.#store.snapshot()].map(({ tables, rows, ids }) => {
-      const opened = rows.map(([table, key, numbers]) => {
-        const { layer, cells } = tables[table]!
-        const pairs = cells.map((cell, c) => [cell, numbers[2 * c], numbers[2 * c + 1]] as const)
-        return { layer, key, pairs: pairs.filter(([, startedAt]) => startedAt !== -1) }
-      })
+    return [...this.#store.snapshot()].map(({ rows, ids }) => {
+      const opened = rows.map(([layer, key, cells]) => ({ layer, key, cells }))
       const records = ids.map(([key, { hold, ...record }]) => {
-        const charged = hold?.rows.map((row) => row.charged.slice(0, 2 * PER_ROW))
+        const charged = hold?.rows.map((row) => row.charged.filter(([, startedAt]) => startedAt !== -1))
         return { key, record, charged }
       })
       return { opened, records }

@@ -146,6 +146,11 @@ describe('expiry of ids', () => {
   })
 })
 
+/** Parts of a snapshot that can be read. */
+const CELL = ['rolling a 3600000', START, 1] as const
+const HOLD = { by: 'personal', owner: 'v', costs: {}, takenAt: START, endsAt: START + 1, ttlMs: 1, rows: [] }
+const RECORD = { state: 'reserved', nonce: 'n', fingerprint: 'f', states: [], expiresAt: START + DAY }
+
 describe('snapshots beyond the store’s room', () => {
   function partOf(subjects: number): SnapshotPart {
     const { quota, store } = gateway({ policy: WIDE })
@@ -180,16 +185,23 @@ describe('snapshots beyond the store’s room', () => {
     store.restore(partOf(10))
     clock.at += DAY + GRACE
     const { rows, ...rest } = partOf(10)
-    const later = { ...rest, rows: rows.map(([table, key, cells]) => [table, `later-${key}`, cells] as const), ids: [] }
+    const later = { ...rest, rows: rows.map(([layer, key, cells]) => [layer, `later-${key}`, cells] as const), ids: [] }
     store.restore(later)
     expect(store.size).toBeGreaterThanOrEqual(10)
   })
 
   it.each([
-    ['a table that is not there', { rows: [[9, 'u', []]] }],
-    ['a row of another length', { rows: [[0, 'v', [1]]] }],
-    ['a cell that is no number', { rows: [[0, 'v', [1, 'x', ...new Array(10).fill(1)]]] }],
+    ['a row of no layer', { rows: [[9, 'u', []]] }],
+    ['a row of another length', { rows: [['personal', 'v', [CELL], 1]] }],
+    ['a cell of another length', { rows: [['personal', 'v', [CELL.slice(0, 2)]]] }],
+    ['a cell that is no number', { rows: [['personal', 'v', [['rolling a 1', 1, 'x']]]] }],
+    ['a cell below its least number', { rows: [['personal', 'v', [['rolling a 1', 1, -2]]]] }],
     ['a record that is none', { ids: [['k', { state: 'reserved' }]] }],
+    ['a record in a state that is none', { ids: [['k', { ...RECORD, state: 'lost' }]] }],
+    ['a hold that is none', { ids: [['k', { ...RECORD, hold: {} }]] }],
+    ['a hold of less than nothing', { ids: [['k', { ...RECORD, hold: { ...HOLD, costs: { tokens: -1 } } }]] }],
+    ['a row of a hold that is none', { ids: [['k', { ...RECORD, hold: { ...HOLD, rows: [{ layer: 'personal' }] } }]] }],
+    ['an answer that is none', { ids: [['k', { ...RECORD, hold: { ...HOLD, answer: { charged: {} } } }]] }],
   ])('a snapshot with %s is rejected whole', (_, patch) => {
     const store = memoryStore({ clock: testClock() })
     const part = partOf(3)
@@ -199,7 +211,8 @@ describe('snapshots beyond the store’s room', () => {
       expect(store.size).toBe(0)
     }
     // The same row, whole, fits.
-    store.restore({ ...part, rows: [...part.rows, [0, 'v', new Array(12).fill(1)]] })
+    const whole = { ...part, ids: [...part.ids, ['k', { ...RECORD, hold: HOLD }]] }
+    store.restore({ ...whole, rows: [...part.rows, ['personal', 'v', [CELL]]] })
     expect(store.size).toBe(5)
   })
 })

@@ -1,6 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
-import { CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/internal'
-import type { IdPlace, NamedCell, NamedRecord } from '@scoregw/quota/store'
+import { CLOSED, cellOfIdentity, hash32, isNamedRecord } from '@scoregw/quota/internal'
+import type { IdPlace, NamedRecord } from '@scoregw/quota/store'
 
 /** The first character of a name that is not stored unchanged. */
 const MARK = '\u0001'
@@ -116,53 +116,8 @@ function isCount(value: unknown): value is number {
 /** @throws {QuotaError} `damaged_row` */
 export function recordOf(text: string): NamedRecord {
   const record = parsed(text)
-  if (isRecord(record)) return record
+  if (isNamedRecord(record)) return record as NamedRecord
   throw new QuotaError('damaged_row', 'the record of the id cannot be read')
-}
-
-const STATES: readonly unknown[] = ['reserved', 'committed', 'cancelled', 'expired']
-
-function isRecord(value: unknown): value is NamedRecord {
-  if (!isObject(value)) return false
-  const { state, nonce, fingerprint, states, expiresAt, hold } = value
-  return (
-    STATES.includes(state) &&
-    typeof nonce === 'string' &&
-    typeof fingerprint === 'string' &&
-    Array.isArray(states) &&
-    states.every(Number.isSafeInteger) &&
-    Number.isSafeInteger(expiresAt) &&
-    (hold === undefined || isHold(hold))
-  )
-}
-
-function isHold(hold: unknown): boolean {
-  if (!isObject(hold)) return false
-  const { by, owner, costs, takenAt, endsAt, ttlMs, rows } = hold
-  const isRow = (row: unknown): boolean =>
-    isObject(row) && typeof row.layer === 'string' && typeof row.key === 'string' && isCells(row.charged)
-  return (
-    [by, owner].every((text) => typeof text === 'string') &&
-    [takenAt, endsAt, ttlMs].every(Number.isSafeInteger) &&
-    isObject(costs) &&
-    Object.values(costs).every(Number.isSafeInteger) &&
-    Array.isArray(rows) &&
-    rows.every(isRow)
-  )
-}
-
-function isCell(cell: unknown): cell is NamedCell {
-  if (!Array.isArray(cell) || cell.length !== 3) return false
-  const [identity, startedAt, used] = cell
-  return typeof identity === 'string' && Number.isSafeInteger(startedAt) && Number.isSafeInteger(used) && used >= CLOSED
-}
-
-function isCells(cells: unknown): boolean {
-  return Array.isArray(cells) && cells.every(isCell)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function parsed(text: string): unknown {

@@ -1,26 +1,15 @@
 import { faultyDocument, otherVersion, QuotaError } from '../errors/quota-error.ts'
-import {
-  aClock,
-  type Check,
-  group,
-  isObject,
-  listOf,
-  optional,
-  where,
-  wholeNumber,
-  withDefault,
-} from '../options/checks.ts'
+import { aClock, type Check, group, listOf, optional, where, wholeNumber, withDefault } from '../options/checks.ts'
 import { checked } from '../options/faults.ts'
 import { once, optionsParser } from '../options/options-parser.ts'
-import type { Settled } from '../store/hold-port.ts'
 import type { StoreAbilities, SyncCounters, SyncStore } from '../store/quota-store.ts'
 import type { StoreSchema } from '../store/subjects.ts'
 import { type Clock, instantOf, systemClock } from '../time/clock.ts'
-import { cellOfIdentity } from '../windows/identity.ts'
-import { type Cells, NOT_OPEN } from '../windows/row.ts'
-import { type HoldFacts, type HoldRow, type IdRecord, IdRecords } from './id-records.ts'
+import { NOT_OPEN } from '../windows/row.ts'
+import { IdRecords } from './id-records.ts'
 import { MemoryCounters, type MemoryShared } from './memory-counters.ts'
-import { NOWHERE, type RowTable, Tables } from './row-table.ts'
+import { isNamedRecord, isNamedRow, type NamedCell, type NamedRecord, NamedTables } from './named-tables.ts'
+import { NOWHERE, Tables } from './row-table.ts'
 
 /** A synchronous store in the memory of one process. You can save it. */
 export interface MemoryStore extends SyncStore {
@@ -64,12 +53,14 @@ class Store implements MemoryStore {
     sets: true,
   }
   readonly #shared: Omit<MemoryShared, 'clock'>
+  readonly #named: NamedTables
   readonly #ownClock: Clock | undefined
   /** The clock of the first engine that opened it, if it has none of its own. */
   #takenClock: Clock | undefined
 
   constructor(shared: Omit<MemoryShared, 'clock'>, clock: Clock | undefined) {
     this.#shared = shared
+    this.#named = new NamedTables(shared.tables)
     this.#ownClock = clock
   }
 
@@ -95,31 +86,25 @@ class Store implements MemoryStore {
     const { tables, ids } = this.#shared
     const now = this.#now()
     ids.endDue(now)
-    const all = [...tables.all]
-    const described = all.map(([layer, table]) => ({
-      layer,
-      cells: table.cells.map(({ identity }) => identity),
-    }))
-    let rows: SnapshotPart['rows'][number][] = []
-    for (const [index, [, table]] of all.entries()) {
-      // If a policy is opened in the meantime, rows are longer than described.
-      const length = 2 * described[index]!.cells.length
-      for (const [key, cells] of table.rows(now)) {
-        rows.push([index, key, cells.slice(0, length)])
-        if (rows.length < SNAPSHOT_PART_ROWS) continue
-        yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: [] }
-        rows = []
+    let [rows, records]: [SnapshotPart['rows'][number][], SnapshotPart['ids'][number][]] = [[], []]
+    const part = (least: number): SnapshotPart[] => {
+      if (rows.length + records.length < least) return []
+      const made = { format: SNAPSHOT_FORMAT, rows, ids: records } as const
+      ;[rows, records] = [[], []]
+      return [made]
+    }
+    for (const [layer, table] of tables.all) {
+      for (const [key, pairs] of table.rows(now)) {
+        const cells = this.#named.of(layer).named(pairs)
+        rows.push([layer, key, cells.filter(([, startedAt]) => startedAt !== NOT_OPEN)])
+        yield* part(SNAPSHOT_PART_ROWS)
       }
     }
-    let records: SnapshotPart['ids'][number][] = []
     for (const [key, record] of ids.entries(now)) {
-      records.push([key, record])
-      if (rows.length + records.length < SNAPSHOT_PART_ROWS) continue
-      yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: records }
-      rows = []
-      records = []
+      records.push([key, this.#named.record(record)])
+      yield* part(SNAPSHOT_PART_ROWS)
     }
-    if (rows.length + records.length > 0) yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: records }
+    yield* part(1)
   }
 
   restore(part: unknown): void {
@@ -127,27 +112,11 @@ class Store implements MemoryStore {
     const { tables, ids } = this.#shared
     const now = this.#now()
     this.#makeRoom(parsed, now)
-    const targets = parsed.tables.map(({ layer, cells }) => {
-      const table = tables.of(layer)
-      return { layer, table, places: placesIn(table, cells) }
-    })
-    for (const [index, key, cells] of parsed.rows) {
-      const { table, places } = targets[index]!
-      if (table.placeOf(key) !== NOWHERE) continue
-      const place = table.add(key)
-      copyPairs(cells, places, table.pageOf(place), table.at(place))
+    for (const [layer, key, cells] of parsed.rows) {
+      if (tables.of(layer).placeOf(key) === NOWHERE) this.#named.of(layer).put(key, cells)
     }
     for (const [key, record] of parsed.ids) {
-      if (ids.find(key, now) !== undefined) continue
-      const { hold } = record
-      const rows = hold?.rows.map((row) => {
-        const target = targets.find(({ layer }) => layer === row.layer)
-        if (target === undefined) return { ...row, charged: [] }
-        const charged = target.table.cells.flatMap(() => [NOT_OPEN, 0])
-        copyPairs(row.charged, target.places, charged, 0)
-        return { ...row, charged }
-      })
-      ids.adopt(key, rows === undefined ? record : { ...record, hold: { ...hold!, rows } })
+      if (ids.find(key, now) === undefined) ids.adopt(key, this.#named.placed(record))
     }
   }
 
@@ -156,11 +125,11 @@ class Store implements MemoryStore {
   }
 
   /** Checks that a part fits before anything is restored. Removes ended entries to make room. */
-  #makeRoom({ tables, rows, ids }: SnapshotPart, now: number): void {
+  #makeRoom({ rows, ids }: SnapshotPart, now: number): void {
     const { maxSubjects, maxIds } = this.#shared
-    for (const [index, { layer }] of tables.entries()) {
+    for (const layer of new Set(rows.map(([of]) => of))) {
       const table = this.#shared.tables.of(layer)
-      const added = rows.filter(([of, key]) => of === index && table.placeOf(key) === NOWHERE).length
+      const added = rows.filter(([of, key]) => of === layer && table.placeOf(key) === NOWHERE).length
       if (table.size + added > maxSubjects) table.sweep(now, 2 * table.size)
       if (table.size + added > maxSubjects) throw noRoom(`${maxSubjects} subjects (maxSubjects)`)
     }
@@ -168,24 +137,6 @@ class Store implements MemoryStore {
     const added = ids.filter(([key]) => !records.has(key)).length
     if (records.size + added > maxIds) records.sweep(now, 2 * records.size)
     if (records.size + added > maxIds) throw noRoom(`${maxIds} ids (maxIds)`)
-  }
-}
-
-/** Returns where another store's cells are in a table. Cells of unknown kinds have no position. */
-function placesIn(table: RowTable, identities: readonly string[]): readonly (number | undefined)[] {
-  return identities.map((identity) => {
-    const cell = cellOfIdentity(identity)
-    return cell && table.placesOf([cell])[0]
-  })
-}
-
-/** @param at where the written pairs start */
-function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: Cells, at: number): void {
-  for (const [i, place] of places.entries()) {
-    const [startedAt, used] = [from[2 * i], from[2 * i + 1]]
-    if (place === undefined || startedAt === undefined || used === undefined) continue
-    to[at + 2 * place] = startedAt
-    to[at + 2 * place + 1] = used
   }
 }
 
@@ -238,97 +189,35 @@ function parseMemoryStoreOptions(options: MemoryStoreOptions): ParsedMemoryStore
 const SNAPSHOT_PART_ROWS = 1_000
 
 /** The version of {@link SnapshotPart} that this library writes and reads. */
-const SNAPSHOT_FORMAT = 2
+const SNAPSHOT_FORMAT = 3
 
 /** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
   readonly format: typeof SNAPSHOT_FORMAT
-  /** The tables, to which rows refer by index, and the identities of the cells in their rows. */
-  readonly tables: readonly {
-    readonly layer: string
-    /** Identities of the cells, see `CellSchema`. */
-    readonly cells: readonly string[]
-  }[]
-  /** Rows as `[table, key, cells]`. */
-  readonly rows: readonly (readonly [table: number, key: string, cells: readonly number[]])[]
+  /** Rows as `[layer, key, cells]`. */
+  readonly rows: readonly (readonly [layer: string, key: string, cells: readonly NamedCell[]])[]
   /** Records of server-side ids as `[key, record]`. */
-  readonly ids: readonly (readonly [key: string, record: IdRecord])[]
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string'
-const text = (what: string): Check<string> => where(isText, what)
-const listOfAny = <T>(check: Check<T>): Check<T[]> => listOf(check, 0, Number.MAX_SAFE_INTEGER)
-
-function isCells(value: unknown): boolean {
-  return Array.isArray(value) && value.every((cell) => Number.isSafeInteger(cell) && cell >= -1)
-}
-
-function isRow(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== 3) return false
-  const [table, key, cells] = value as readonly unknown[]
-  return Number.isSafeInteger(table) && (table as number) >= 0 && isText(key) && isCells(cells)
-}
-
-function isIdEntry(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && isText(value[0]) && isIdRecord(value[1])
-}
-
-function isIdRecord(value: unknown): boolean {
-  const { state, nonce, fingerprint, states, expiresAt, hold } = Object(value) as Partial<
-    Record<keyof IdRecord, unknown>
-  >
-  const isPlain = isText(nonce) && isText(fingerprint) && isCells(states) && Number.isSafeInteger(expiresAt)
-  return STATES.includes(state) && isPlain && (hold === undefined || isHold(hold))
-}
-
-const STATES: readonly unknown[] = ['reserved', 'committed', 'cancelled', 'expired'] satisfies IdRecord['state'][]
-
-function isHold(value: unknown): boolean {
-  const { by, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = Object(value) as Partial<
-    Record<keyof HoldFacts, unknown>
-  >
-  return (
-    isText(by) &&
-    isText(owner) &&
-    isAmounts(costs) &&
-    [takenAt, endsAt, ttlMs].every(isAmount) &&
-    Array.isArray(rows) &&
-    rows.every(isHoldRow) &&
-    (answer === undefined || isAnswer(answer))
-  )
-}
-
-function isAnswer(value: unknown): boolean {
-  const { charged, uncharged, reserved } = Object(value) as Partial<Record<keyof Settled, unknown>>
-  return [charged, uncharged, reserved].every(isAmounts)
-}
-
-function isAmounts(value: unknown): boolean {
-  return isObject(value) && Object.values(value).every(isAmount)
-}
-
-function isAmount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-function isHoldRow(value: unknown): boolean {
-  const { layer, key, charged } = Object(value) as Partial<Record<keyof HoldRow, unknown>>
-  return isText(layer) && isText(key) && isCells(charged)
+  readonly ids: readonly (readonly [key: string, record: NamedRecord])[]
 }
 
 const schema = /* @__PURE__ */ once(() =>
   group({
     format: where<typeof SNAPSHOT_FORMAT>((value) => value === SNAPSHOT_FORMAT, String(SNAPSHOT_FORMAT)),
-    tables: listOfAny(
-      group({
-        layer: text('the name of a layer'),
-        cells: listOfAny(text('the identity of a limit')),
-      }),
-    ),
-    rows: listOfAny(where<SnapshotPart['rows'][number]>(isRow, 'a row, [table, key, numbers]')),
-    ids: listOfAny(where<SnapshotPart['ids'][number]>(isIdEntry, 'the record of an id, [key, record]')),
+    rows: entries<SnapshotPart['rows'][number]>('a row, [layer, key, cells]', isText, isText, isNamedRow),
+    ids: entries<SnapshotPart['ids'][number]>('the record of an id, [key, record]', isText, isNamedRecord),
   }),
 )
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/** A list of entries whose elements are right, one by one. */
+function entries<T>(what: string, ...are: readonly ((value: unknown) => boolean)[]): Check<T[]> {
+  const isEntry = (entry: unknown): boolean =>
+    Array.isArray(entry) && entry.length === are.length && are.every((is, index) => is(entry[index]))
+  return listOf(where<T>(isEntry, what), 0, Number.MAX_SAFE_INTEGER)
+}
 
 /**
  * Validates a part of a snapshot.
@@ -346,11 +235,5 @@ function parseSnapshotPart(part: unknown): SnapshotPart {
   }
   const { value: parsed, faults } = checked(schema(), part)
   if (faults !== undefined) throw faultyDocument('invalid_options', 'snapshot', faults)
-  const wrong = parsed.rows.flatMap(([table, , numbers], index) => {
-    const { cells } = parsed.tables[table] ?? {}
-    const message = cells === undefined ? `no such table: ${table}` : `expected ${2 * cells.length} numbers`
-    return numbers.length === (cells?.length ?? Number.NaN) * 2 ? [] : [{ path: `rows.${index}`, message }]
-  })
-  if (wrong.length > 0) throw faultyDocument('invalid_options', 'snapshot', wrong)
   return parsed
 }

@@ -1,28 +1,12 @@
-import { copyOf, type HoldFacts, type HoldRow, type IdRecord, IdRecords, idKey } from '../memory/id-records.ts'
+import { IdRecords, idKey } from '../memory/id-records.ts'
 import { MemoryCounters, type MemoryShared } from '../memory/memory-counters.ts'
-import { NOWHERE, type RowTable, Tables } from '../memory/row-table.ts'
+import { type NamedCell, type NamedRecord, NamedTables } from '../memory/named-tables.ts'
+import { Tables } from '../memory/row-table.ts'
 import type { EndedHold } from '../store/hold-port.ts'
 import type { SyncCounters } from '../store/quota-store.ts'
 import { layerKey, ownerOf, type StoreSchema, type SubjectKeys } from '../store/subjects.ts'
 import { instantOf } from '../time/clock.ts'
-import { cellOfIdentity } from '../windows/identity.ts'
 import { type Layout, layoutOf } from '../windows/layout.ts'
-import { countIn, GRACE_MS, lastEnd, NOT_OPEN, startIn } from '../windows/row.ts'
-
-/** A limit's counter by its identity: when it started, and what was used or charged since. */
-export type NamedCell = readonly [identity: string, startedAt: number, used: number]
-
-/** The part of a hold in one row. */
-export interface NamedHoldRow {
-  readonly layer: string
-  readonly key: string
-  readonly charged: readonly NamedCell[]
-}
-
-/** The record of an id with names only, units included. It can be stored anywhere, and read with any policy. */
-export interface NamedRecord extends Omit<IdRecord, 'hold'> {
-  readonly hold?: (Omit<HoldFacts, 'rows'> & { readonly rows: readonly NamedHoldRow[] }) | undefined
-}
 
 /**
  * A temporary copy of rows and records that are stored elsewhere, for one step that changes them. A store reads what a
@@ -44,7 +28,7 @@ export class Scratch {
   readonly #ids = new IdRecords(this.#tables)
   readonly #shared: MemoryShared
   readonly #counters = new Map<StoreSchema, SyncCounters>()
-  readonly #known = new Map<string, NamedTable>()
+  readonly #named = new NamedTables(this.#tables)
   #now = 0
 
   constructor() {
@@ -69,12 +53,12 @@ export class Scratch {
 
   /** Adds a row. Cells that this version doesn't know are dropped. */
   putRow({ layer, key }: RowPlace, cells: readonly NamedCell[]): void {
-    this.#of(layer).put(key, cells)
+    this.#named.of(layer).put(key, cells)
   }
 
   /** Returns the current row, with its cells in the order of their identities; `undefined`: it doesn't exist. */
   row({ layer, key }: RowPlace): readonly NamedCell[] | undefined {
-    return this.#of(layer).row(key)
+    return this.#named.of(layer).row(key)
   }
 
   /**
@@ -82,44 +66,27 @@ export class Scratch {
    * all of them. Pass the same list for all rows that have it.
    */
   putPairs({ layer, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {
-    this.#of(layer).putPairs(key, identities, pairs)
+    this.#named.of(layer).putPairs(key, identities, pairs)
   }
 
   /** Returns the current pairs of a row, in the order of `identities`; `undefined`: it doesn't exist. */
   pairs({ layer, key }: RowPlace, identities: readonly string[]): number[] | undefined {
-    return this.#of(layer).pairs(key, identities)
+    return this.#named.of(layer).pairs(key, identities)
   }
 
   /** Returns how long to keep a row, in epoch milliseconds; `Infinity` while slots are taken. */
   rowEndsAt({ layer, key }: RowPlace): number {
-    return this.#of(layer).endsAt(key)
+    return this.#named.of(layer).endsAt(key)
   }
 
   putRecord(place: IdPlace, record: NamedRecord): void {
-    const { hold, ...rest } = record
-    const rows = hold?.rows.map(({ layer, key: subject, charged }): HoldRow => {
-      const pairs = this.#of(layer).placed(charged)
-      return {
-        layer,
-        key: subject,
-        charged: Array.from(pairs, (number, at) => number ?? (at % 2 === 0 ? NOT_OPEN : 0)),
-      }
-    })
-    this.#ids.adopt(keyOf(place), rows === undefined ? rest : { ...rest, hold: { ...hold!, rows } })
+    this.#ids.adopt(keyOf(place), this.#named.placed(record))
   }
 
   /** Returns the current record, even if it has expired; `undefined`: it doesn't exist. */
   record(place: IdPlace): NamedRecord | undefined {
     const record = this.#ids.find(keyOf(place), Number.NEGATIVE_INFINITY)
-    if (record === undefined) return undefined
-    const { hold, ...rest } = copyOf(record)
-    if (hold === undefined) return rest
-    const rows = hold.rows.map(({ layer, key: subject, charged }) => ({
-      layer,
-      key: subject,
-      charged: this.#of(layer).named(charged),
-    }))
-    return { ...rest, hold: { ...hold, rows } }
+    return record && this.#named.record(record)
   }
 
   /** Settles holds that have expired. Every call of the counters does this, too. */
@@ -130,122 +97,6 @@ export class Scratch {
   /** Returns the holds that ended here since the last call. */
   drain(): readonly EndedHold[] {
     return this.#ids.drain()
-  }
-
-  #of(layer: string): NamedTable {
-    const known = this.#known.get(layer) ?? new NamedTable(this.#tables.of(layer))
-    this.#known.set(layer, known)
-    return known
-  }
-}
-
-/** A table that finds its cells by name. */
-class NamedTable {
-  readonly #table: RowTable
-  /** The positions of cells; `undefined`: this version doesn't know the cell. */
-  readonly #places = new Map<string, number | undefined>()
-  /** The positions of lists of identities. */
-  readonly #lists = new WeakMap<readonly string[], readonly number[]>()
-  #lengthsMs: readonly number[] = []
-  /** The cells in the order of their identities. */
-  #ordered: readonly (readonly [identity: string, place: number])[] = []
-
-  constructor(table: RowTable) {
-    this.#table = table
-  }
-
-  put(key: string, cells: readonly NamedCell[]): void {
-    // Before the row is read, because a new cell makes the table's rows longer.
-    const places = cells.map(([identity]) => this.#placeOf(identity))
-    const { page, at } = this.#rowOf(key)
-    for (const [index, [, startedAt, used]] of cells.entries()) {
-      const place = places[index]
-      if (place === undefined) continue
-      page[at + 2 * place] = startedAt
-      page[at + 2 * place + 1] = used
-    }
-  }
-
-  putPairs(key: string, identities: readonly string[], pairs: readonly number[]): void {
-    const places = this.#placesOf(identities)
-    const { page, at } = this.#rowOf(key)
-    for (const [cell, place] of places.entries()) {
-      page[at + 2 * place] = startIn(pairs, 2 * cell)
-      page[at + 2 * place + 1] = countIn(pairs, 2 * cell)
-    }
-  }
-
-  pairs(key: string, identities: readonly string[]): number[] | undefined {
-    const row = this.#table.placeOf(key)
-    if (row === NOWHERE) return undefined
-    const places = this.#placesOf(identities)
-    const [page, at] = [this.#table.pageOf(row), this.#table.at(row)]
-    return places.flatMap((place) => [startIn(page, at + 2 * place), countIn(page, at + 2 * place)])
-  }
-
-  row(key: string): readonly NamedCell[] | undefined {
-    const place = this.#table.placeOf(key)
-    return place === NOWHERE ? undefined : this.named(this.#table.pairsAt(place))
-  }
-
-  endsAt(key: string): number {
-    const { cells } = this.#table
-    if (this.#lengthsMs.length !== cells.length) this.#lengthsMs = cells.map(({ lengthMs }) => lengthMs)
-    const place = this.#table.placeOf(key)
-    if (place === NOWHERE) return GRACE_MS
-    return lastEnd(this.#table.pageOf(place), this.#table.at(place), this.#lengthsMs) + GRACE_MS
-  }
-
-  /** Returns the numbers of cells at their positions in the table. */
-  placed(cells: readonly NamedCell[]): readonly (number | undefined)[] {
-    const pairs: (number | undefined)[] = []
-    for (const [identity, startedAt, used] of cells) {
-      const place = this.#placeOf(identity)
-      if (place !== undefined) [pairs[2 * place], pairs[2 * place + 1]] = [startedAt, used]
-    }
-    return pairs
-  }
-
-  /** Names the pairs of a row, or of its first cells. */
-  named(pairs: readonly number[]): NamedCell[] {
-    const { cells } = this.#table
-    if (this.#ordered.length !== cells.length) {
-      const places = cells.map(({ identity }, place) => [identity, place] as const)
-      this.#ordered = places.sort(([a], [b]) => (a < b ? -1 : 1))
-    }
-    const named: NamedCell[] = []
-    for (const [identity, place] of this.#ordered) {
-      if (2 * place < pairs.length) named.push([identity, startIn(pairs, 2 * place), countIn(pairs, 2 * place)])
-    }
-    return named
-  }
-
-  /** Returns the numbers of a row, and creates it if necessary. */
-  #rowOf(key: string): { readonly page: Float64Array; readonly at: number } {
-    const known = this.#table.placeOf(key)
-    const row = known === NOWHERE ? this.#table.add(key) : known
-    return { page: this.#table.pageOf(row), at: this.#table.at(row) }
-  }
-
-  #placesOf(identities: readonly string[]): readonly number[] {
-    const known = this.#lists.get(identities)
-    if (known !== undefined) return known
-    const places = identities.map((identity) => {
-      const place = this.#placeOf(identity)
-      if (place === undefined) throw new TypeError(`no counter of this version is called ${identity}`)
-      return place
-    })
-    this.#lists.set(identities, places)
-    return places
-  }
-
-  #placeOf(identity: string): number | undefined {
-    const known = this.#places.get(identity)
-    if (known !== undefined || this.#places.has(identity)) return known
-    const cell = cellOfIdentity(identity)
-    const place = cell && this.#table.placesOf([cell])[0]
-    this.#places.set(identity, place)
-    return place
   }
 }
 
