@@ -63,16 +63,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = casesOn(
         await admit(room, yearly)
       }
     },
-    async 'a bucket ends two lengths after its start, including debts'({ admit, refuse, isAt, advance, begin }) {
-      const slow = { limits: 1, rates: 1 }
-      await admit(10, TEN)
-      await advance(2 * MINUTE_MS - 1)
-      await refuse(1, slow)
-      await isAt([begin, 10])
-      await advance(1)
-      await isAt([-1, 0])
-      shows(await admit(1, slow), [begin + 2 * MINUTE_MS, 1])
-    },
     async 'an unlimited bucket refills nothing'({ admit, advance, begin }) {
       const unlimited = { limits: NO_LIMIT, rates: NOTHING_BACK }
       await admit(10, TEN)

@@ -151,23 +151,6 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     }),
   }),
   ...engineCases([BEFORE, AFTER], {
-    async 'counter and stored numbers of a limit go on under its new name'(given) {
-      const { quota: before, other: after } = given
-      const isAllowed = async (quota: Quota, cost = 1, subject = 'u') =>
-        (await quota.consume({ subject, operation: 'look', cost })).allowed
-      await before.settings.update({ limits: { hourly: 8 } })
-      await before.subjects.set('v', { limits: { hourly: 3 } })
-      for (const subject of ['u', 'v']) assert.equal(await isAllowed(before, 3, subject), true)
-      const [{ limits: own }, { limits: stored }] = [await after.status('u'), await after.status('v')]
-      assert.deepEqual([own.perHour?.limit, own.perHour?.used], [8, 3])
-      assert.deepEqual([stored.perHour?.limit, stored.perHour?.used, stored.perHour?.from], [3, 3, 'subject'])
-      assert.equal(await isAllowed(after, 6), false)
-      assert.equal(await isAllowed(after, 5), true)
-      assert.equal(await isAllowed(before), false)
-      await after.reset('u', { limits: ['perHour'] })
-      assert.deepEqual(await usedBy(before, 'u'), { hourly: 0, writes: 5, service: 11 })
-    },
-
     'a hold is settled in the limits that it was charged in, also by another process': needing(
       'holds',
       async (given) => {

@@ -1,5 +1,4 @@
 import { createQuota, memorySettings, type Policy, type Quota, type Subject } from '@scoregw/quota'
-import { utcCalendar } from '../model/utc-calendar.ts'
 import type { CaseContext } from './harness.ts'
 
 /** Two processes with the same counters and settings, and maybe two policies. */
@@ -8,7 +7,7 @@ export function enginesOn(
   one: Policy,
   other: Policy = one,
 ): readonly [Quota, Quota] {
-  const shared = { settingsStore: memorySettings(), clock, calendar: utcCalendar, logger: false } as const
+  const shared = { settingsStore: memorySettings(), clock, logger: false } as const
   return [createQuota({ ...shared, policy: one, store }), createQuota({ ...shared, policy: other, store: peer })]
 }
 

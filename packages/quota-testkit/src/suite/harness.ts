@@ -146,43 +146,39 @@ export type ConformanceCase = Case<StoreHarness>
 export type SettingsCase = Case<SettingsHarness>
 export type PortCase<Port> = Case<PortHarness<Port>>
 
-/** Stands in for a missing member, and throws if a case uses it. */
-function missing(capability: string, method: string): () => never {
-  return () => {
-    throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
-  }
+/** The methods of a harness that it needs with a capability. */
+const MEANS = {
+  stepClock: 'clock-steps',
+  storeRevision: 'revisions',
+  damage: 'damage',
+  keptForMs: 'expiry',
+  silence: 'deadline',
+  loseData: 'loss',
+  backup: 'backup',
+  restore: 'backup',
+  killAnnouncer: 'announcer',
+  announced: 'announcer',
+} as const
+
+/** Adds the members that a harness doesn't have. Its methods are functions, so that a case can take some of them. */
+function whole(harness: StoreHarness | SettingsHarness): object {
+  const { store, peer = store, capabilities, clock } = harness as StoreHarness
+  const methods = Object.entries({ advance: '', stop: '', ...MEANS }).map(([name, capability]) => {
+    const method = Reflect.get(harness, name) as (() => unknown) | undefined
+    const missing = (): never => {
+      throw new TypeError(`"${capability}" is declared, but there is no ${name}()`)
+    }
+    return [name, method?.bind(harness) ?? missing]
+  })
+  return { store, peer, capabilities, clock, ...Object.fromEntries(methods) }
 }
 
-/** Adds the members that a harness of counters doesn't have. */
 export function contextOf(harness: StoreHarness): CaseContext {
-  return {
-    store: harness.store,
-    peer: harness.peer ?? harness.store,
-    capabilities: harness.capabilities,
-    clock: harness.clock,
-    advance: (ms) => harness.advance(ms),
-    stepClock: harness.stepClock?.bind(harness) ?? missing('clock-steps', 'stepClock'),
-    storeRevision: harness.storeRevision?.bind(harness) ?? missing('revisions', 'storeRevision'),
-    damage: harness.damage?.bind(harness) ?? missing('damage', 'damage'),
-    keptForMs: harness.keptForMs?.bind(harness) ?? missing('expiry', 'keptForMs'),
-    silence: harness.silence?.bind(harness) ?? missing('deadline', 'silence'),
-    stop: () => harness.stop(),
-  }
+  return whole(harness) as CaseContext
 }
 
-/** Adds the members that a harness of settings doesn't have. */
 export function settingsContextOf(harness: SettingsHarness): SettingsContext {
-  return {
-    store: harness.store,
-    peer: harness.peer ?? harness.store,
-    capabilities: harness.capabilities,
-    loseData: harness.loseData?.bind(harness) ?? missing('loss', 'loseData'),
-    backup: harness.backup?.bind(harness) ?? missing('backup', 'backup'),
-    restore: harness.restore?.bind(harness) ?? missing('backup', 'restore'),
-    killAnnouncer: harness.killAnnouncer?.bind(harness) ?? missing('announcer', 'killAnnouncer'),
-    announced: harness.announced?.bind(harness) ?? missing('announcer', 'announced'),
-    stop: () => harness.stop(),
-  }
+  return whole(harness) as SettingsContext
 }
 
 /** The first need that a store doesn't meet. */

@@ -26,24 +26,6 @@ export const ID_CASES: readonly ConformanceCase[] = casesOn(
       assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
       await isUsed(6)
     },
-    async 'a different request under a used or cancelled id is a conflict and charges nothing'(scene) {
-      const { admit, take, cancel, isUsed } = scene
-      const reply = await admit(2, ID)
-      for (const id of [ID, AGAIN]) assert.equal((await take(3, { ...id, ...OTHER_USE })).outcome, 'conflict')
-      await isUsed(2)
-      await cancel(reply, 2, ID)
-      assert.equal((await take(3, { ...ID, ...OTHER_USE })).outcome, 'conflict')
-      await isUsed(0)
-    },
-    async 'a free request under an id is remembered and opens no window'({ admit, take, isAt }) {
-      await admit(0, ID)
-      await isAt([-1, 0])
-      await admit(0, ID)
-      assert.equal((await take(0, AGAIN)).outcome, 'duplicate')
-      assert.equal((await take(0, { ...AGAIN, ...OTHER_USE })).outcome, 'conflict')
-      assert.equal((await take(4, AGAIN)).outcome, 'duplicate', 'the price rose since')
-      await isAt([-1, 0])
-    },
     async 'a free request is never refused and changes no window'({ admit, take, refuse, cancel, isAt, advance }) {
       const { now } = await admit(10)
       await advance(1_000)
@@ -112,16 +94,6 @@ export const ID_CASES: readonly ConformanceCase[] = casesOn(
       await cancel(reply, 3, id)
       await scene.isUsed(3)
       assert.equal((await take(3, id)).outcome, 'cancelled')
-    },
-    async 'an id used under one policy is a duplicate under another'({ admit, take, isUsed, peer }) {
-      const after = new Probe(peer, EDITED)
-      const layers = ['all', 'user', 'site']
-      await admit(3, { id: 'old' })
-      await after.admit(3, { id: 'new', layers })
-      assert.equal((await after.take(3, { ...AGAIN, id: 'old', layers })).outcome, 'duplicate')
-      assert.equal((await take(3, { ...AGAIN, id: 'new' })).outcome, 'duplicate')
-      assert.equal((await take(3, { ...AGAIN, id: 'new', ...OTHER_USE })).outcome, 'conflict')
-      await isUsed(6)
     },
     async 'a cancel prevents a later reserve from charging, also under another policy'({ take, cancel, isAt, peer }) {
       await new Probe(peer, EDITED).cancel(undefined, 3, ID)

@@ -42,14 +42,6 @@ const HOLD_CASES: Readonly<Record<string, Play>> = {
       await areUsed(scene, { hour: 1, day: 1, team: 1, requests: 1, site: 1 })
     }
   },
-  async 'an overrun is charged where the set of the commit counts it'(scene) {
-    const { held, settle } = scene
-    await held('h', { tokens: 3, requests: 1 }, asked('hours'))
-    const over = { actual: { tokens: 5, requests: 1 }, overrun: 'charge', maxOverrun: { tokens: 100 } } as const
-    const { charged, reserved, added } = await settle('h', 'committed', asked('user', over))
-    assert.deepEqual({ charged, reserved, added }, { charged: [5, 1], reserved: [3, 1], added: [2, 0] })
-    await areUsed(scene, { hour: 5, day: 2, team: 3, site: 3 })
-  },
   async 'a growth is charged where its set counts it, and goes back with the hold'(scene) {
     const { held, grow, settle } = scene
     await held('h', 3, asked('hours'))
@@ -58,12 +50,6 @@ const HOLD_CASES: Readonly<Record<string, Play>> = {
     assert.equal((await grow('h', 2, asked('user', { limits: { hour: 3 } }))).outcome, 'refused')
     await settle('h', 'cancelled', asked())
     await areUsed(scene, {})
-  },
-  async 'a listed hold has its charges by limit where its owner’s key counts'({ held, list, schema }) {
-    const { now } = await held('h', { tokens: 3, requests: 1 }, asked('hours'))
-    const [hold] = await list({ subject: BOTH })
-    const others = schema.layers.flatMap(({ cells }) => cells).slice(1)
-    assert.deepEqual(hold?.charged, [now, 3, ...others.flatMap(() => [-1, 0])])
   },
 }
 
@@ -77,14 +63,6 @@ export const SET_CASES: readonly ConformanceCase[] = [
         const open = Object.entries(FOUR_USED).map(([name, used]) => [name, [now, used]])
         assert.deepEqual([outcome, shown], ['admitted', { running: [-1, 0], ...Object.fromEntries(open) }])
         await areUsed(scene, FOUR_USED)
-      },
-      async 'every limit of the set refuses, and a refusal changes none'(scene) {
-        const { admit, refuse } = scene
-        await admit(FOUR, asked())
-        for (const [name, limit] of Object.entries(FOUR_USED)) {
-          await refuse({ tokens: 1, requests: 1 }, asked(undefined, { limits: { [name]: limit } }))
-          await areUsed(scene, FOUR_USED)
-        }
       },
       async 'a limit outside of the set neither refuses nor is charged'(scene) {
         const { states, now } = await scene.admit(FOUR, asked('hours', { limits: { day: 0, requests: 0 } }))
