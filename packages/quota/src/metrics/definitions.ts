@@ -9,6 +9,7 @@ import type { Policy } from '../policy/policy.ts'
 import { DEFAULT_THRESHOLDS } from '../policy/rules.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { ofUnit, unitNames } from '../policy/units.ts'
+import { mapValues } from '../policy/values.ts'
 
 /** The options of {@link registerQuotaMetrics}. */
 export interface QuotaMetricsOptions {
@@ -52,47 +53,33 @@ export const parseMetricsOptions: (options: unknown) => ParsedMetricsOptions = /
   }),
 )
 
-/** All metric names without the prefix, the same for every library. */
-export const METRIC_NAMES = {
-  decisions: 'decisions_total',
-  limitDecisions: 'limit_decisions_total',
-  refusals: 'refusals_total',
-  charged: 'units_charged_total',
-  shadowed: 'shadowed_refusals_total',
-  nearLimit: 'near_limit_total',
-  holdsOpen: 'holds_open',
-  holdsEnded: 'holds_expired_total',
-  overrun: 'overrun_units_total',
-  degraded: 'degraded_decisions_total',
-  duration: 'decision_duration_seconds',
-  waiting: 'waiting_requests',
-  waits: 'waits_total',
-  waitDuration: 'wait_duration_seconds',
-  settingsVersion: 'settings_version',
-  adaptiveFactor: 'adaptive_factor',
+/** All metrics: the name without the prefix, the same for every library, and the help text. */
+export const METRICS = {
+  decisions: [
+    'decisions_total',
+    'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
+  ],
+  limitDecisions: ['limit_decisions_total', 'Decisions by limit; admitted: charged in it, refused: it had no room'],
+  refusals: ['refusals_total', 'Refusals by the limit that they report'],
+  charged: ['units_charged_total', 'Units charged by admitted requests; refunds are not subtracted'],
+  shadowed: ['shadowed_refusals_total', 'Refusals that shadow limits would have made'],
+  nearLimit: ['near_limit_total', 'Limits that a charge took across a threshold'],
+  holdsOpen: ['holds_open', 'Open holds of all subjects, as the store reports'],
+  holdsEnded: ['holds_expired_total', 'Holds that ended unsettled'],
+  overrun: ['overrun_units_total', 'Units that work cost above what was reserved'],
+  degraded: ['degraded_decisions_total', 'Decisions by the failure policy, since the store did not answer'],
+  duration: ['decision_duration_seconds', 'Time to a decision in seconds, the store included'],
+  waiting: ['waiting_requests', 'Requests that wait in the queue of this process'],
+  waits: ['waits_total', 'Requests that left the queue, by outcome; those that waited for nothing are not counted'],
+  waitDuration: [
+    'wait_duration_seconds',
+    'Time from a request to its admission by the queue, or to its end without one, in seconds',
+  ],
+  settingsVersion: ['settings_version', 'Version of the settings in force in this process'],
+  adaptiveFactor: ['adaptive_factor', 'Factor of mode adaptive as this process knows it; 1 is the base'],
 } as const
 
-export type MetricKey = keyof typeof METRIC_NAMES
-
-/** The help text of each metric. */
-export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
-  decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
-  limitDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
-  refusals: 'Refusals by the limit that they report',
-  charged: 'Units charged by admitted requests; refunds are not subtracted',
-  shadowed: 'Refusals that shadow limits would have made',
-  nearLimit: 'Limits that a charge took across a threshold',
-  holdsOpen: 'Open holds of all subjects, as the store reports',
-  holdsEnded: 'Holds that ended unsettled',
-  overrun: 'Units that work cost above what was reserved',
-  degraded: 'Decisions by the failure policy, since the store did not answer',
-  duration: 'Time to a decision in seconds, the store included',
-  waiting: 'Requests that wait in the queue of this process',
-  waits: 'Requests that left the queue, by outcome; those that waited for nothing are not counted',
-  waitDuration: 'Time from a request to its admission by the queue, or to its end without one, in seconds',
-  settingsVersion: 'Version of the settings in force in this process',
-  adaptiveFactor: 'Factor of mode adaptive as this process knows it; 1 is the base',
-}
+export type MetricKey = keyof typeof METRICS
 
 /** Buckets in seconds, from microseconds for a decision in memory to the longest deadline of a store. */
 export const DURATION_BUCKETS: readonly number[] = [
@@ -118,30 +105,16 @@ const WAIT_OUTCOMES: Readonly<Record<WaitOutcome, true>> = {
 }
 
 /** Counts whose label values come from the policy. */
-export const COUNT_KEYS = [
-  'decisions',
-  'limitDecisions',
-  'refusals',
-  'charged',
-  'shadowed',
-  'holdsEnded',
-  'overrun',
-  'degraded',
-  'waits',
-] as const
-
-export type CountKey = (typeof COUNT_KEYS)[number]
-
-/** Makes something for each count. */
-export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
-  return Object.fromEntries(COUNT_KEYS.map((key) => [key, make(key)])) as Record<CountKey, T>
-}
+type CountKey = Exclude<
+  MetricKey,
+  'nearLimit' | 'holdsOpen' | 'duration' | 'waiting' | 'waitDuration' | 'settingsVersion' | 'adaptiveFactor'
+>
 
 /**
  * Returns the labels of each count. The policy defines all values, so their number is bounded. No label comes from a
  * request, such as the subject.
  */
-export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
+function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const operation = Object.keys(policy.operations)
   const ofLimit = { limit: limitNames(policy) }
   const unit = { unit: unitNames(policy) }
@@ -156,6 +129,14 @@ export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValu
     degraded: { operation, outcome: ['admitted', 'unavailable'] },
     waits: { operation, outcome: Object.keys(WAIT_OUTCOMES) },
   }
+}
+
+/** Makes something for each count. */
+export function byCount<T>(policy: Policy, make: (key: CountKey, labels: LabelValues) => T): Record<CountKey, T> {
+  return mapValues<LabelValues, T>(countLabels(policy), (labels, key) => make(key as CountKey, labels)) as Record<
+    CountKey,
+    T
+  >
 }
 
 /** A counter that is increased for one value per label, in the order of the labels. */

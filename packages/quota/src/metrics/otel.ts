@@ -19,16 +19,13 @@ import { optionsParser } from '../options/options-parser.ts'
 import {
   beginNearLimit,
   byCount,
-  COUNT_KEYS,
   type Counted,
   CountTable,
-  countLabels,
   DURATION_BUCKETS,
   enginePart,
   type FollowedMetrics,
   follow,
-  METRIC_HELP,
-  METRIC_NAMES,
+  METRICS,
   type MetricKey,
   OUTCOMES,
   PREFIX,
@@ -65,14 +62,13 @@ type Described = (
  * @returns a function that stops it
  */
 function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => void {
-  const described: Described = (key, unit) => [
-    prefix + METRIC_NAMES[key],
-    { description: METRIC_HELP[key], ...(unit === undefined ? {} : { unit }) },
-  ]
-  const labels = countLabels(quota.policy)
-  const tables = byCount((key) => new CountTable(labels[key]))
+  const described: Described = (key, unit) => {
+    const [name, description] = METRICS[key]
+    return [prefix + name, { description, ...(unit === undefined ? {} : { unit }) }]
+  }
+  const tables = byCount(quota.policy, (_, labels) => new CountTable(labels))
   const stops = [
-    ...COUNT_KEYS.map((key) => observeTable(meter, described(key), tables[key])),
+    ...Object.values(byCount(quota.policy, (key) => observeTable(meter, described(key), tables[key]))),
     ...gauges(quota, meter, described),
     follow(quota, {
       ...tables,

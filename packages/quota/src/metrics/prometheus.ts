@@ -5,13 +5,11 @@ import {
   byCount,
   type Counted,
   CountTable,
-  countLabels,
   DURATION_BUCKETS,
   type FollowedMetrics,
   follow,
   type LabelValues,
-  METRIC_HELP,
-  METRIC_NAMES,
+  METRICS,
   type MetricKey,
   OUTCOMES,
   type ParsedMetricsOptions,
@@ -28,7 +26,7 @@ import {
 export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
   const parsed = parseMetricsOptions(options)
   const { quota, registry, prefix } = parsed
-  const names = Object.values(METRIC_NAMES).map((name) => prefix + name)
+  const names = Object.values(METRICS).map(([name]) => prefix + name)
   const taken = names.filter((name) => registry.getSingleMetric(name) !== undefined)
   if (taken.length > 0) {
     const message = `has ${taken.join(', ')}; unregister these first, or choose another prefix`
@@ -38,10 +36,10 @@ export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
   const stop = follow(quota, metrics.followed)
   return () => {
     stop()
-    for (const key of Object.keys(METRIC_NAMES) as (keyof typeof METRIC_NAMES)[]) {
-      const name = prefix + METRIC_NAMES[key]
+    for (const [key, [own]] of Object.entries(METRICS)) {
+      const name = prefix + own
       // After a `clear()`, the registry may have a different metric with this name.
-      if (registry.getSingleMetric(name) === metrics.all[key]) registry.removeSingleMetric(name)
+      if (registry.getSingleMetric(name) === metrics.all[key as MetricKey]) registry.removeSingleMetric(name)
     }
   }
 }
@@ -56,8 +54,8 @@ interface RegisteredMetrics {
 /** Makes and registers all metrics at 0, so that a rate includes the first event. */
 function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
   const { registry } = options
-  const labels = countLabels(options.quota.policy)
-  const tallies = byCount((key) => new Tally({ ...described(options, key), registry, labels: labels[key] }))
+  const { policy } = options.quota
+  const tallies = byCount(policy, (key, labels) => new Tally({ ...described(options, key), registry, labels }))
   const nearLimit = new Counter({
     ...described(options, 'nearLimit'),
     registers: [registry],
@@ -87,12 +85,13 @@ function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
     waiting,
     waitDuration,
   }
-  const counters = byCount((key) => tallies[key].counter)
+  const counters = byCount(policy, (key) => tallies[key].counter)
   return { followed, all: { ...counters, nearLimit, duration, waiting, waitDuration, ...gauges(options) } }
 }
 
 function described({ prefix }: ParsedMetricsOptions, key: MetricKey): { readonly name: string; readonly help: string } {
-  return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
+  const [name, help] = METRICS[key]
+  return { name: prefix + name, help }
 }
 
 /** Reads the effective settings when metrics are collected, because no event sets these. */

@@ -45,32 +45,15 @@ export interface OutcomeStore {
   close?(): void | PromiseLike<void>
 }
 
-/** A minute without counts. */
-export function noOutcomes(minute: number): MinuteOutcomes {
-  return {
-    minute,
-    calls: 0,
-    codeZero: 0,
-    clientError: 0,
-    serverError: 0,
-    businessFail: 0,
-    refused: 0,
-    quotaUnavailable: 0,
-  }
+/** A minute's counts, by column. */
+function outcomesOf(minute: number, countOf: (column: OutcomeColumn) => number): MinuteOutcomes {
+  const counts = Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, countOf(column)]))
+  return { minute, ...(counts as Record<OutcomeColumn, number>) }
 }
 
-/** The sum of both, column by column, with the first one's minute. */
-function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
-  return {
-    minute: a.minute,
-    calls: a.calls + b.calls,
-    codeZero: a.codeZero + b.codeZero,
-    clientError: a.clientError + b.clientError,
-    serverError: a.serverError + b.serverError,
-    businessFail: a.businessFail + b.businessFail,
-    refused: a.refused + b.refused,
-    quotaUnavailable: a.quotaUnavailable + b.quotaUnavailable,
-  }
+/** A minute without counts. */
+export function noOutcomes(minute: number): MinuteOutcomes {
+  return outcomesOf(minute, () => 0)
 }
 
 /** Counts by minute, for a limited number of minutes. The oldest one is dropped. */
@@ -88,7 +71,9 @@ export class OutcomeTable {
 
   add(counts: MinuteOutcomes): void {
     const { minute } = counts
-    this.#minutes.set(minute, addOutcomes(this.#minutes.get(minute) ?? noOutcomes(minute), counts))
+    const before = this.#minutes.get(minute)
+    const sum = outcomesOf(minute, (column) => counts[column] + (before?.[column] ?? 0))
+    this.#minutes.set(minute, sum)
     if (this.#minutes.size > this.#maxMinutes) this.#minutes.delete(Math.min(...this.#minutes.keys()))
   }
 
