@@ -11,7 +11,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../options/checks.ts'
-import { faultsOf, noSuchName, within } from '../options/faults.ts'
+import { faultsOf, fits, noSuchName, within } from '../options/faults.ts'
 import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -158,7 +158,8 @@ const MAX_TTL_MS = 31 * 86_400_000
 
 function failurePolicyCheck(): Check<FailurePolicy> {
   const what = '"closed", "open", or { local: { expectedProcesses } } with 1 to 100000'
-  return where<FailurePolicy>(isFailurePolicy, what)
+  const local = group({ local: group({ expectedProcesses: wholeNumber(1, 100_000) }) })
+  return where<FailurePolicy>((value) => value === 'closed' || value === 'open' || fits(local, value), what)
 }
 
 const OF_POLICY = 'it is a member of the policy: write all of them here, with `limits`, or pass one as `policy`'
@@ -199,14 +200,6 @@ const parse = /* @__PURE__ */ optionsParser<ParsedQuotaOptions>(
 function isStore(value: object): boolean {
   const { sync, open } = value as { sync?: unknown; open?: unknown }
   return typeof sync === 'boolean' && typeof open === 'function'
-}
-
-function isFailurePolicy(value: unknown): boolean {
-  if (value === 'closed' || value === 'open') return true
-  const { local, ...others } = Object(value) as { readonly local?: { readonly expectedProcesses?: unknown } }
-  const { expectedProcesses, ...more } = Object(local) as { readonly expectedProcesses?: unknown }
-  const isCount = Number.isSafeInteger(expectedProcesses) && (expectedProcesses as number) >= 1
-  return isCount && (expectedProcesses as number) <= 100_000 && Object.keys({ ...others, ...more }).length === 0
 }
 
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */

@@ -15,8 +15,8 @@ import { checkInTransaction, takenInTransaction } from './in-transaction.ts'
 import { anyAddress, ipSubject } from './ip-subject.ts'
 import { MeteredRequest, type Taken, takenOf, uncancellable } from './metered-request.ts'
 import { type PendingResponse, whenEnded, whenGone } from './node/response-gate.ts'
-import { type HttpAdapter, type HttpMeterOptions, type MaybeAsync, ROUTE_OPTIONS } from './options.ts'
-import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
+import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
+import { type ParsedMeterOptions, parseOptions, routeOptions } from './parse-options.ts'
 import { LOCALES, type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 
@@ -108,7 +108,7 @@ export class HttpMeter<Request> {
    */
   operation(name: string, overrides: object = {}): HttpMeter<Request> {
     operationOf(this.options.quota.policy, name)
-    const allowed = [...Object.keys(ROUTE_OPTIONS), ...(this.#adapter.ownOfRoutes ?? [])]
+    const allowed = [...routeOptions(), ...(this.#adapter.ownOfRoutes ?? [])]
     const unknown = Object.keys(overrides).filter((key) => !allowed.includes(key))
     if (unknown.length > 0) {
       const message = `not an option of a route; those are ${allowed.join(', ')}`

@@ -115,22 +115,6 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   readonly maxWaitMs?: number | undefined
 }
 
-/** Every name of {@link RouteOptions}. */
-export const ROUTE_OPTIONS: Readonly<Record<keyof RouteOptions<never>, true>> = {
-  subject: true,
-  cost: true,
-  settle: true,
-  isFailure: true,
-  ttlMs: true,
-  abortGraceMs: true,
-  abortedAs: true,
-  plan: true,
-  limits: true,
-  skip: true,
-  anonymous: true,
-  maxWaitMs: true,
-}
-
 /** Options of every adapter. `Request` is the framework's request type. */
 export interface HttpMeterOptions<Request, Operation extends string = string, C extends Counting = Counting>
   extends RouteOptions<Request, NoInfer<C>> {

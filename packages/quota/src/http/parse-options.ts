@@ -13,14 +13,14 @@ import {
   wholeNumber,
   withDefault,
 } from '../options/checks.ts'
-import { faultsOf, within } from '../options/faults.ts'
+import { faultsOf, fits, within } from '../options/faults.ts'
 import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { costCheck } from '../policy/rules.ts'
 import { type Cost, unitNames } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import { DEFAULT_IPV6_SUBNET } from './ip-subject.ts'
-import type { HttpAdapter, HttpMeterOptions } from './options.ts'
+import type { HttpAdapter, HttpMeterOptions, RouteOptions } from './options.ts'
 import { type AnswerTexts, LOCALES, type Locale, type MessageTexts } from './texts.ts'
 import { QUOTA_WARNING_CODES, type ValidateOption } from './warnings.ts'
 
@@ -56,11 +56,10 @@ const WORDS: Readonly<Record<string, string>> = {
   trustProxy: 'configure trusted proxies in the framework',
 }
 
-function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedMeterOptions<Request>> {
-  const checks: Checks<ParsedMeterOptions<never>> = {
-    quota: having(['reserve', 'consume'], 'an engine, for example from createQuota()'),
+/** The checks of options that a single route can set. */
+function routeChecks(): Checks<Pick<ParsedMeterOptions<never>, keyof RouteOptions<never>>> {
+  return {
     subject: optional(aFunction('a function of the request')),
-    operation: optional(aFunction('a function of the request')),
     cost: optional(where<Cost>(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
     settle: withDefault(oneOf('outcome', 'end', 'failures', 'charge-first'), 'outcome'),
     isFailure: optional(aFunction('a function of the status')),
@@ -72,15 +71,25 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     skip: optional(aFunction('a function of the request')),
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
     maxWaitMs: optional(wholeNumber(0, 86_400_000, 'milliseconds')),
+  }
+}
+
+/** The names of {@link RouteOptions}. */
+export function routeOptions(): readonly string[] {
+  return Object.keys(routeChecks())
+}
+
+function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedMeterOptions<Request>> {
+  const checks: Checks<ParsedMeterOptions<never>> = {
+    ...routeChecks(),
+    quota: having(['reserve', 'consume'], 'an engine, for example from createQuota()'),
+    operation: optional(aFunction('a function of the request')),
     address: optional(aFunction('a function of the request')),
     ipv6Subnet: withDefault(wholeNumber(1, 128, 'bits'), DEFAULT_IPV6_SUBNET),
     standardHeaders: withDefault(oneOf<StandardHeaders | false>('draft-10', 'draft-11', false), false),
     fields: withDefault(oneOf<FieldsOption>('one', 'all'), 'one'),
     legacyHeaders: withDefault(oneOf(true, false), false),
-    validate: withDefault(
-      where<ValidateOption>(isValidate, `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`),
-      true,
-    ),
+    validate: withDefault(validateCheck(), true),
     logger: aLogger(),
     locale: optional(where(isLocale, `${LOCALES.join(', ')} or a function of the request`)),
     answers: optional(aFunction('a function, for example neutralAnswers()')),
@@ -111,27 +120,22 @@ function isLocale(value: unknown): boolean {
   return typeof value === 'function' || LOCALES.includes(value as Locale)
 }
 
-function isTexts(value: unknown): boolean {
-  if (typeof value === 'function') return true
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).every(([key, text]: readonly [string, unknown]) => {
-    const kind = key === 'exceeded' ? 'function' : 'string'
-    return TEXTS.includes(key) && (text === undefined || typeof text === kind)
-  })
-}
-
-const TEXTS = ['exceeded', 'unauthorized', 'unavailable']
-
 function messagesCheck(): Check<MessageTexts> {
-  const text = where<AnswerTexts>(isTexts, `a function, or an object of ${TEXTS.join(', ')}`)
+  const one = optional(textLike(/^/, 'a text'))
+  const texts = group<object>({
+    exceeded: optional(aFunction()),
+    unauthorized: one,
+    unavailable: one,
+  } as Checks<object>)
+  const what = 'a function, or an object of exceeded, unauthorized, unavailable'
+  const text = where<AnswerTexts>((value) => typeof value === 'function' || fits(texts, value), what)
   return group(Object.fromEntries(LOCALES.map((locale) => [locale, optional(text)]))) as Check<MessageTexts>
 }
 
-function isValidate(value: unknown): boolean {
-  if (typeof value === 'boolean') return true
-  if (typeof value !== 'object' || value === null) return false
-  const codes: readonly string[] = QUOTA_WARNING_CODES
-  return Object.entries(value).every(([code, isOn]) => codes.includes(code) && typeof isOn === 'boolean')
+function validateCheck(): Check<ValidateOption> {
+  const codes = group(Object.fromEntries(QUOTA_WARNING_CODES.map((code) => [code, optional(oneOf(true, false))])))
+  const what = `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`
+  return where<ValidateOption>((value) => typeof value === 'boolean' || fits(codes, value), what)
 }
 
 /** Parsers by adapter, each built for the first options. */
