@@ -249,51 +249,42 @@ export class HttpMeter<Request> {
   }
 
   #take(of: Undecided<Request>, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
-    if (of.response?.writableEnded === true) return GONE
-    if (of.transaction !== undefined) return this.#takeInTransaction(of.request, quotaRequest, of.transaction.is)
-    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(of, quotaRequest)
-    return this.#now === undefined
-      ? this.#takeLater(of.request, quotaRequest)
-      : this.#takeNow(this.#now, of.request, quotaRequest)
-  }
-
-  #takeNow(engine: SyncCalls, request: Request, quotaRequest: QuotaRequest): Admission {
-    let taken: Taken
-    try {
-      taken =
-        this.options.settle === 'charge-first'
-          ? uncancellable(engine.consumeSync(quotaRequest))
-          : takenOf(engine.reserveSync(this.#held(quotaRequest)))
-    } catch (error) {
-      return this.#failed(request, error)
-    }
-    return this.#admitted(request, taken)
-  }
-
-  async #takeLater(request: Request, quotaRequest: QuotaRequest): Promise<Admission> {
-    const { quota, settle } = this.options
-    const signal = this.#adapter.signal?.(request)
-    const given = signal === undefined ? quotaRequest : { signal, ...quotaRequest }
+    const { request, response, transaction } = of
+    const { quota, settle, maxWaitMs } = this.options
+    if (response?.writableEnded === true) return GONE
+    if (transaction !== undefined)
+      return this.#admitTaken(request, takenInTransaction(quota, transaction.is, quotaRequest), true)
+    if (maxWaitMs !== undefined) return this.#takeWaiting(of, quotaRequest)
+    if (this.#now === undefined) return this.#admitTaken(request, this.#takeLater(request, quotaRequest))
     let taken: Taken
     try {
       taken =
         settle === 'charge-first'
-          ? uncancellable(await quota.consume(given))
-          : takenOf(await quota.reserve(this.#held(given)))
+          ? uncancellable(this.#now.consumeSync(quotaRequest))
+          : takenOf(this.#now.reserveSync(this.#held(quotaRequest)))
     } catch (error) {
       return this.#failed(request, error)
     }
     return this.#admitted(request, taken)
   }
 
-  async #takeInTransaction(request: Request, quotaRequest: QuotaRequest, transaction: unknown): Promise<Admission> {
+  async #takeLater(request: Request, quotaRequest: QuotaRequest): Promise<Taken> {
+    const { quota, settle } = this.options
+    const signal = this.#adapter.signal?.(request)
+    const given = signal === undefined ? quotaRequest : { signal, ...quotaRequest }
+    return settle === 'charge-first'
+      ? uncancellable(await quota.consume(given))
+      : takenOf(await quota.reserve(this.#held(given)))
+  }
+
+  async #admitTaken(request: Request, taking: Promise<Taken>, isInTransaction = false): Promise<Admission> {
     let taken: Taken
     try {
-      taken = await takenInTransaction(this.options.quota, transaction, quotaRequest)
+      taken = await taking
     } catch (error) {
       return this.#failed(request, error)
     }
-    return this.#admitted(request, taken, true)
+    return this.#admitted(request, taken, isInTransaction)
   }
 
   /** Waits in the engine's queue, until the client disconnects or something else has answered the request. */
