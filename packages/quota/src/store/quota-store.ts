@@ -24,9 +24,9 @@ export interface TakeRequest {
   readonly id?: ReservationId | undefined
   /**
    * The periods of calendar windows: `[start, end, next end]` for each of them by position, whichever layers apply, two
-   * periods in epoch milliseconds. The store's clock picks one. If it is outside both, the reply is `stale`; so it may be
-   * outside of those that count nothing here. Requests
-   * with the calendar's periods share one array. Those with a subject's periods have their own.
+   * periods in epoch milliseconds. The store's clock picks one. If it is outside both, the reply is `stale`. A store may
+   * reply so, too, if it is outside those of a window that doesn't apply here. Requests with the calendar's periods share
+   * one array. Those with a subject's periods have their own.
    */
   readonly periods?: readonly number[] | undefined
   /** Makes it a hold. Needs an id. */
