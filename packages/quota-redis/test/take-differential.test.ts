@@ -1,3 +1,6 @@
+// Takes on rows of any content. Each case is a number: it makes a scene (a policy, what its limits are at the moment, rows of
+// any age, also damaged ones and such that another policy wrote) and two batches of takes on it. A model decides the same
+// takes; then each reply, each byte of each row and the time that it is kept are compared.
 import {
   type CellDefinition,
   CLOSED,
@@ -35,6 +38,7 @@ const TIMEOUT_MS = 60_000 + 60 * RUNS
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
+/** The clock's time: half past an hour, so that the hour of a calendar isn't over within the case. */
 const HALF_PAST = 1_790_000_000_000 - (1_790_000_000_000 % HOUR_MS) + 30 * MINUTE_MS
 
 const rolling = (label: string, lengthMs: number, unit?: string): CellDefinition =>
@@ -86,15 +90,19 @@ const LAYERS = [
   { name: 'personal', shared: false },
   { name: 'all', shared: true },
 ]
-/** By layer. */
+/** The subjects' names by layer; a shared layer has one without a name. */
 const SUBJECTS = [[''], ['o', 'p'], ['a', 'b', 'c', 'd', 'e'], ['']]
+/** Which layers a take counts in, in its order. */
 const APPLYING = [[2], [SITE], [2, SITE], [SITE, 2, 3], [1, 2], [2, 1, SITE], [SITE, 1, 3, 2]]
 const REVISION = 'revision-of-22-letters'
 
 interface Scene {
   readonly schema: StoreSchema
+  /** The most that a row has used, and a half of the highest limit. */
   readonly most: number
+  /** The limits and periods of different requests. */
   readonly terms: readonly { readonly quotas: Quotas; readonly periods: readonly number[] | undefined }[]
+  /** The revision of the settings that requests name. */
   readonly follows: string | undefined
   readonly hasIds: boolean
 }
@@ -110,6 +118,7 @@ function anyCell({ identity }: { identity: string }, most: number, { int, chance
   return { identity, start, used: start === 0 || chance(0.1) ? CLOSED : int(0, most) }
 }
 
+/** A row; rarely one that can't be read: another type of Redis, or bytes that are no row, or a negative amount. */
 function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined {
   const { int, chance } = random
   if (chance(0.2)) return undefined
@@ -125,6 +134,7 @@ function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined 
   return { cells: [], damaged: rowBytes(damaged) }
 }
 
+/** A policy, and up to three sets of limits and periods that its requests have. */
 function anyScene({ int, chance, pick }: Random): Scene {
   const [units, limits] = pick(SHAPES)
   const schema = uniform(units, cellsIn(units, limits), LAYERS)
@@ -133,12 +143,13 @@ function anyScene({ int, chance, pick }: Random): Scene {
   const terms = Array.from({ length: int(1, 3) }, () => {
     const layers = pick(APPLYING)
     const all = layout.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : int(most / 2, 2 * most)))
-    // Burst and rate of a bucket differ; unlimited and blocked ones get nothing back.
+    // A bucket's burst and rate differ, and sometimes it refills by nothing.
     const rates = layout.cells.map(({ kind }) => {
       const isBucket = kind === 'bucket'
       return isBucket && chance(0.9) ? pick([int(1, most), 4 * most, 99_999_999_977]) : 0
     })
     const periods = schema.layers.flatMap(({ cells }) => {
+      // Periods that are over: of one, the next is current; of two, the take is stale.
       const behind = int(0, 24) === 0 ? 2 : Number(chance(0.2))
       const calendars = cells.filter(({ kind }) => kind === 'calendar')
       return calendars.flatMap(({ label }) => {
@@ -152,6 +163,7 @@ function anyScene({ int, chance, pick }: Random): Scene {
   return { schema, most, terms, follows: chance(0.2) ? REVISION : undefined, hasIds: chance(0.4) }
 }
 
+/** A take: of one or several units, perhaps free, under an id, or a hold. */
 function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int, chance, pick }: Random): TakeRequest {
   const units = schema.units.length
   const amounts = schema.units.map(() => (units > 1 ? int(0, 6) : int(1, 6)))

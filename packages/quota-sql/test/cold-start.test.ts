@@ -19,6 +19,8 @@ const FAR_DEADLINE_MS = 750
 const FAR_SETTINGS_DEADLINE_MS = 1_150
 /** For what is answered immediately, on a slow machine too. */
 const ROOMY_MS = 10_000
+/** Calls that a store sends or keeps until its server answers. */
+const MOST_IN_FLIGHT = 10_000
 /** Longer than any test waits. */
 const FOR_EVER_MS = 60_000
 const PASSWORD = 'hunter2'
@@ -147,9 +149,9 @@ describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
     const pool = poolOn(urlOf({ port: proxy.port }))
     const { quota, close, lines } = engineOn(pool)
     const reasonOf = (error: Error): string => (error.cause as Error).message
-    const calls = Array.from({ length: 10_100 }, () => quota.consume(write).then(String, reasonOf))
-    expect(new Set(await Promise.all(calls.slice(10_000)))).toEqual(
-      new Set(['10000 calls are in flight, and no more are taken on']),
+    const calls = Array.from({ length: MOST_IN_FLIGHT + 100 }, () => quota.consume(write).then(String, reasonOf))
+    expect(new Set(await Promise.all(calls.slice(MOST_IN_FLIGHT)))).toEqual(
+      new Set([`${MOST_IN_FLIGHT} calls are in flight, and no more are taken on`]),
     )
     expect(lines).toEqual([expect.stringMatching('no more are taken on')])
     await close()
