@@ -16,6 +16,8 @@ const POINTS = 25
 const COMMITTED = 'COMMIT\0'
 /** By so many bytes one try may differ from the other. */
 const DIGITS = 3
+/** Longer than an answer takes on a busy machine. */
+const DEADLINE_MS = 600
 
 describe.runIf(postgresTests)('connections cut at every point of a transaction', () => {
   const database = new TestDatabase()
@@ -23,12 +25,13 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
   async function through<T>(
     work: (proxy: CuttingProxy, store: PostgresStore) => Promise<T>,
     testClock?: Clock,
+    deadlineMs = 5_000,
   ): Promise<T> {
     const proxy = await startCuttingProxy(database.server.port)
     const url = new URL(database.url)
     url.port = String(proxy.port)
     const pool = poolOf(url.href, { max: 1 })
-    const store = postgresStore({ pool, deadlineMs: 5_000, testClock })
+    const store = postgresStore({ pool, deadlineMs, testClock })
     try {
       return await work(proxy, store)
     } finally {
@@ -99,6 +102,22 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
       expect((await counters.read({ subject: 'lost', set: 0, layers: [0] })).states.slice(0, 2)).toEqual([-1, 0])
     }, clock)
   })
+
+  it('a take under an id whose answer was lost stays in doubt while the server is away', () =>
+    through(
+      async (proxy, store) => {
+        const counters = store.open(SCHEMA)
+        await take(counters, 'away')
+        proxy.loseAnswer(COMMITTED, () => proxy.silence(true))
+        const error: unknown = await take(counters, 'away', idOf('away')).then(undefined, (failed: unknown) => failed)
+        proxy.silence(false)
+        expect(error).toMatchObject({ code: 'store_error' })
+        expect(isNotDone(error)).toBe(false)
+        await expect.poll(() => used(counters, 'away').catch(() => [])).toMatchObject({ 0: 2 })
+      },
+      undefined,
+      DEADLINE_MS,
+    ))
 
   it('a take whose connection is cut while it waits for a row is in doubt, and isn’t executed much later', () =>
     through(async (proxy, store) => {

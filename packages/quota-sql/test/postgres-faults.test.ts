@@ -1,7 +1,9 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import { createQuota } from '@scoregw/quota'
+import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone } from '@scoregw/quota/store'
+import { uniform } from '@scoregw/quota-histories'
 import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +11,7 @@ import { postgresStore, quotaSchemaSql } from '../src/index.ts'
 import { Pooling, Session } from '../src/postgres/session.ts'
 import { postgresStatements } from '../src/postgres/statements.ts'
 import { tableNames } from '../src/schema/tables.ts'
-import { SCHEMA, take, used } from './support/counting.ts'
+import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { TestDatabase } from './support/database.ts'
 import { poolOf } from './support/pool.ts'
@@ -58,6 +60,41 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const error = await errorOf(take(onPool(pool).open(SCHEMA), 'u'))
     expect([error.code, isNotDone(error)]).toEqual(['other_version', true])
     await pool.end()
+  })
+
+  it('work in a transaction that fails or is refused leaves nothing behind, and the transaction goes on', async () => {
+    const pool = database.pool()
+    const store = onPool(pool)
+    const schema = apart(SCHEMA, 'within')
+    await take(store.open(schema), 'within')
+    const [holder, client] = [await pool.connect(), await pool.connect()]
+    await holder.query("begin; select * from quota_rows where key = 'personal-within:within' for update")
+    await client.query("begin; set local lock_timeout = '1ms'")
+    const counters = store.inTransaction(schema, client)
+    const error = await errorOf(take(counters, 'within'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    await holder.query('commit')
+    expect((await take(counters, 'within')).outcome).toBe('admitted')
+    const quotas = { layers: [0, 1], limits: [0, 0] }
+    const refused = await counters.take({ subject: 'refused', set: 0, quotas, costs: ONE })
+    expect(refused.outcome).toBe('refused')
+    await client.query('commit')
+    for (const each of [holder, client]) each.release()
+    expect((await used(store.open(schema), 'within'))[0]).toBe(2)
+    expect((await pool.query("select from quota_rows where key = 'personal-within:refused'")).rowCount).toBe(0)
+  })
+
+  it('two lists of limits with one hash are never taken for one another', async () => {
+    const cells = cellsIn(['tokens'], [windowCell({ label: 'clash', lengthMs: 60_000 })])
+    const schema = uniform(['tokens'], cells, [{ name: 'clash', shared: false }])
+    const takeOf = (subject: string) => {
+      const quotas = { layers: [0], limits: [1e9] }
+      return onPool(database.pool()).open(schema).take({ subject, set: 0, quotas, costs: ONE })
+    }
+    await takeOf('a')
+    await database.pool().query("update quota_layouts set list = 'another' where list like '%clash%'")
+    const error = await errorOf(takeOf('b'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_mismatch', true])
   })
 
   it('serializable transactions that fail are repeated, and every take is charged once', async () => {

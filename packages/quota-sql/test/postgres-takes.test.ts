@@ -188,6 +188,46 @@ describe.runIf(postgresTests)('the statement of a take', () => {
     expect([third.states[2], third.states[0]]).toEqual([first.states[2], -1])
   })
 
+  it('the statement never has a row deleted earlier than before, nor one that is kept for its slots', async () => {
+    const cells = cellsIn(
+      ['requests', 'tokens'],
+      [windowCell({ label: '1m', lengthMs: 60_000 }, 'requests'), windowCell({ label: '1h', lengthMs: 3_600_000 })],
+    )
+    const { counters, sent } = await process(apart(uniform(['requests', 'tokens'], cells, SCHEMA.layers), 'kept'))
+    const subject = randomUUID()
+    const quotas = { layers: [0, 1], limits: [1e9, 1e9, 1e9, 1e9] }
+    const admin = database.pool({ max: 1 })
+    const endsAfter = async (costs: readonly number[]): Promise<unknown> => {
+      await counters.take({ subject, set: 0, quotas, costs })
+      const { rows } = await admin.query(`select ends_at from quota_rows where key like '%${subject}'`)
+      return rows[0].ends_at
+    }
+    const ends = await endsAfter([1, 1, 0])
+    expect(Number(ends)).toBeGreaterThan(Date.now() + 3_600_000)
+    expect(await endsAfter([1, 0, 0])).toBe(ends)
+    await admin.query(`update quota_rows set ends_at = null where key like '%${subject}'`)
+    expect(await endsAfter([1, 0, 0])).toBe(null)
+    expect(sent).toEqual(['take', 'take', 'take'])
+  })
+
+  it('the statement opens a window again at its exact end, even if there is room in the last one', async () => {
+    const clock = manualClock()
+    const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000 })])
+    const { counters, sent } = await process(apart(withCells(SCHEMA, cells), 'ends'), clock)
+    const quotas = { layers: [0, 1], limits: [10, 1e9] }
+    const begin = clock.now()
+    const requested = async (tokens: number) => {
+      const { states } = await counters.take({ subject: 'b', set: 0, quotas, costs: [tokens, 0] })
+      return [(states[0] ?? 0) - begin, states[1]]
+    }
+    expect(await requested(1)).toEqual([0, 1])
+    clock.advance(59_999)
+    expect(await requested(1)).toEqual([0, 2])
+    clock.advance(1)
+    expect(await requested(1)).toEqual([60_000, 1])
+    expect(sent).toEqual(['take', 'take', 'take'])
+  })
+
   it('the statement refills a bucket and moves its start when that is old', async () => {
     const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000, burst: 10 })])
     const clock = manualClock()
@@ -207,7 +247,12 @@ describe.runIf(postgresTests)('the statement of a take', () => {
     expect(await requested(9)).toEqual(['admitted', 60_000, 19])
     clock.advance(60_001)
     expect(await requested(10)).toEqual(['admitted', 180_000, 10])
-    expect(sent).toEqual(['take', 'take', 'take', 'take', 'take'])
+    clock.advance(120_000)
+    expect(await requested(5)).toEqual(['admitted', 300_000, 5])
+    // It is full again, to the millisecond.
+    clock.advance(30_000)
+    expect(await requested(1)).toEqual(['admitted', 330_000, 1])
+    expect(sent).toEqual(Array.from({ length: 7 }, () => 'take'))
   })
 
   it('a bucket without a limit has at most the largest safe integer', async () => {

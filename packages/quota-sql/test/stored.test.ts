@@ -3,7 +3,7 @@ import { withCells } from '@scoregw/quota-histories'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
-import { ONE, SCHEMA, take } from './support/counting.ts'
+import { idOf, ONE, SCHEMA, take } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 function tables() {
@@ -17,6 +17,19 @@ function tables() {
 }
 
 describe('stored rows', () => {
+  it('a known id has its earlier answer, whatever settings are in force', async () => {
+    const { database } = tables()
+    const counters = sqliteStore({ database, clock: manualClock() }).open(SCHEMA)
+    const quotas = { layers: [0], limits: [10] }
+    const request = { subject: 'u', set: 0, quotas, costs: ONE, id: idOf('job') }
+    const replies = [
+      await counters.take({ ...request, settingsRevision: '' }),
+      await counters.take({ ...request, settingsRevision: 'another' }),
+      await counters.take({ ...request, id: undefined, settingsRevision: 'another' }),
+    ]
+    expect(replies.map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted', 'stale'])
+  })
+
   it('an expired id is forgotten for good, whatever the clock does later', async () => {
     const { database } = tables()
     const clock = manualClock()
@@ -88,6 +101,19 @@ describe('stored rows', () => {
     await take(store.open(SCHEMA), 'u')
     expect(layoutOf()).toBe(plain)
     expect(JSON.parse(cells())[1]).toBe(3)
+  })
+
+  it('a list of limits that was rolled back with its transaction is stored before the next row with it', async () => {
+    const { database } = tables()
+    const store = sqliteStore({ database, clock: manualClock() })
+    database.exec('begin')
+    await take(store.inTransaction(SCHEMA, database), 'u')
+    database.exec('rollback')
+    const cells = cellsIn(['tokens'], [windowCell({ label: '2h', lengthMs: 7_200_000 })])
+    await take(store.open(withCells(SCHEMA, cells)), 'u')
+    await take(store.open(SCHEMA), 'v')
+    const select = 'select key from quota_rows where layout not in (select hash from quota_layouts)'
+    expect(database.prepare(select).all()).toEqual([])
   })
 
   it('a row whose list of limits has another list’s hash is rejected', async () => {

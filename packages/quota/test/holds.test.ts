@@ -206,6 +206,24 @@ describe.each([
     },
   )
 
+  it.each([
+    ['is longer than any that an engine makes', ['u'.repeat(7_000), 'ask', null, null, 'i', 'n', 'ask:75', false, 1]],
+    [
+      'has a burst that is no number',
+      ['u', 'ask', null, { perHour: { limit: 5, burst: '5' } }, 'i', 'n', 'f', false, 1],
+    ],
+  ])('resume() rejects a token that %s', async (_, fields) => {
+    const { quota } = engine(isSync)
+    const units = Buffer.from(JSON.stringify(fields), 'utf16le').swap16()
+    await expect(quota.resume(`hold2.${units.toString('base64url')}`)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  it('a list of holds has names of operations with colons as they are', async () => {
+    const quota = createQuota({ policy: definePolicy({ operations: { 'ask:again': {} }, limits: { perHour } }) })
+    await quota.reserve({ subject: 'u', operation: 'ask:again', ttlMs: 60_000 })
+    expect((await quota.holds.list('u')).map(({ operation }) => operation)).toEqual(['ask:again'])
+  })
+
   it('a hold of another policy isn’t taken for one of this policy', async () => {
     const { quota } = engine(isSync)
     const other = definePolicy({ operations: { chat: {} }, limits: { perHour } })

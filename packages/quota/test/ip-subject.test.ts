@@ -80,6 +80,14 @@ it.each([
 })
 
 it.each([
+  [112, 'ip:2001:db8:1:2ff:3:4:5::/112'],
+  [113, 'ip:2001:db8:1:2ff:3:4:5:8000/113'],
+  [128, 'ip:2001:db8:1:2ff:3:4:5:8006/128'],
+])('the subject of the first %i bits of an address is %s', (bits, subject) => {
+  expect(ipSubject('2001:db8:1:2ff:3:4:5:8006', bits)).toBe(subject)
+})
+
+it.each([
   ['203.0.113.7:51234', 'ip:203.0.113.7'],
   ['[2001:db8:1:2::7]:443', 'ip:2001:db8:1:0::/56'],
   ['[2001:db8:1:2::7]', 'ip:2001:db8:1:0::/56'],

@@ -54,6 +54,15 @@ describe('changed settings', () => {
   })
 })
 
+it('a process’s own change of a subject applies to its next decision, before the store reports it', async () => {
+  const { inner, store } = heldSettings()
+  const silent = { ...store, read: async () => inner.read(), watch: () => () => undefined }
+  const quota = createQuota({ policy, settingsStore: silent })
+  expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(true)
+  await quota.subjects.update('u', { blocked: true })
+  expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(false)
+})
+
 describe('limits and their revision', () => {
   it('limits and their revision always come from one settings document', async () => {
     const clock = testClock()

@@ -162,6 +162,14 @@ describe('settings', () => {
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
   })
 
+  it('an update leaves members that are undefined as they are', async () => {
+    const { quota } = gateway()
+    await quota.settings.update({ mode: 'custom', custom: flatLimits(7, 10), prices: { write: 7 } })
+    const patch: object = { mode: undefined, custom: undefined, prices: { write: undefined } }
+    const { settings } = await quota.settings.update(patch)
+    expect(settings).toMatchObject({ mode: 'custom', custom: flatLimits(7, 10), prices: { write: 7 } })
+  })
+
   it('concurrent conditional updates of two administrators give one success and one conflict', async () => {
     const { quota } = gateway()
     const { settings } = await quota.settings.update({ mode: 'lenient' }, { ifVersion: 0 })

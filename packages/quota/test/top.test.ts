@@ -39,6 +39,22 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([exactly('a', 7)])
   })
 
+  it('top subjects with the same amount are in the order of their names', () => {
+    const { top, spend } = counted()
+    for (const subject of ['b', 'c', 'a']) spend(subject, 2)
+    expect(top.spent('write').map(({ subject }) => subject)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('a subject that takes another’s place in the list loses nothing when that one’s counts expire', () => {
+    const { clock, top, spend } = counted()
+    clock.at = Math.ceil(clock.at / HOUR) * HOUR
+    for (let subject = 0; subject < 256; subject++) spend(`s${subject}`, 10)
+    clock.at += HOUR / 6
+    spend('z', 1_000)
+    clock.at += (5 * HOUR) / 6
+    expect(top.spent('write')).toEqual([{ subject: 'z', amount: 1_000, atLeast: 1_000 }])
+  })
+
   it('top subjects of one team are counted apart from all others, however much those spend', () => {
     const quota = createQuota({
       limits: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { newRevision } from '@scoregw/quota/store'
 import type { ConformanceCase } from './harness.ts'
 import { SHARED } from './limits.ts'
+import { HOLD_MS } from './probe.ts'
 import { casesOn, needing, type Scene } from './scene.ts'
 
 /** Asserts that a request with a revision is stale, which revision the store reports, and that nothing was charged. */
@@ -54,12 +55,14 @@ export const REVISION_CASES: readonly ConformanceCase[] = casesOn(
       await admit(1, { id: 'attempt', nonce: 'other', fingerprint: 'another:2', settingsRevision: FIRST })
     }),
     'a growth under other settings is stale and charges nothing': needing('holds', async (scene) => {
-      const { held, hold, grow, committed, isUsed, storeRevision } = scene
+      const { held, hold, grow, committed, isUsed, list, advance, storeRevision } = scene
       await storeRevision(SECOND)
-      await held('a', 2, { settingsRevision: SECOND })
+      const { now } = await held('a', 2, { settingsRevision: SECOND })
+      await advance(1)
       const reply = await grow('a', 1, { settingsRevision: FIRST })
       assert.deepEqual([reply.outcome, reply.settingsRevision], ['stale', SECOND])
       await isUsed(2)
+      assert.equal((await list())[0]?.endsAt, now + HOLD_MS)
       assert.equal((await grow('a', 1, { settingsRevision: SECOND })).outcome, 'held')
       assert.equal((await hold('b', 1, { settingsRevision: FIRST })).outcome, 'stale')
       assert.deepEqual(await committed('a', { settingsRevision: FIRST }), ['settled', 3, 0, 3])
