@@ -216,17 +216,15 @@ describe.runIf(redisTests)('batches of steps', () => {
     const rows = new Map(
       seeds.map(({ layer, subject, closed, windows: cells }) => {
         const key = schema.layers[layer]?.shared ? '' : subject
-        const list = cells
-          .slice(0, windows)
-          .flatMap(({ startsInMs, used }) => [clock.now() + startsInMs, closed ? -1 : used])
-        return [`${layer} ${key}`, [layer, key, list] as const]
+        const { name, cells: counted } = schema.layers[layer]!
+        const list = counted.map(({ identity }, at) => {
+          const { startsInMs, used } = cells[at]!
+          return [identity, clock.now() + startsInMs, closed ? -1 : used]
+        })
+        return [`${layer} ${key}`, [name, key, list] as const]
       }),
     )
-    const tables = schema.layers.map(({ name, cells }) => ({
-      layer: name,
-      cells: cells.map(({ identity }) => identity),
-    }))
-    store.restore({ format: 2, tables, rows: [...rows.values()], ids: [] })
+    store.restore({ format: 1, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
     const { single, batched, close } = await twoStores(redis.port, clock, schema)
     try {

@@ -189,7 +189,7 @@ function parseMemoryStoreOptions(options: MemoryStoreOptions): ParsedMemoryStore
 const SNAPSHOT_PART_ROWS = 1_000
 
 /** The version of {@link SnapshotPart} that this library writes and reads. */
-const SNAPSHOT_FORMAT = 3
+const SNAPSHOT_FORMAT = 1
 
 /** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
