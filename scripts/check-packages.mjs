@@ -22,7 +22,7 @@ try {
   for (const folder of published) await checkOtherEntries(folder)
   await checkErrors()
   await checkImports(temporary, step)
-  if (process.env.RUNTIME_TESTS === 'on') await checkNext(modules, step)
+  if (process.env.NEXT_TESTS === 'on') await checkNext(modules, step)
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }

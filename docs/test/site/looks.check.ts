@@ -22,6 +22,8 @@ const KINDS = [
 /** What has to fit the screen: what people wrote, and of what is made from comments a page of each kind. */
 const pages = new Set([...KINDS, ...builtPages().filter((path) => deep || !path.startsWith('/api/'))])
 const WIDTHS = [320, 390, 600, 768, 960, 1280, 1440, 1920]
+/** The narrowest of each layout: without a sidebar, with it, and with the page's own contents beside. What fits here fits. */
+const NARROWEST = [320, 960, 1280]
 
 let site: SiteServer
 let browser: Browser
@@ -99,7 +101,7 @@ async function faultsOfPage(page: Page, path: string, colorScheme: string): Prom
   const areHidden = await page.evaluate<boolean[]>(ENTRIES)
   if (areHidden.includes(true)) faults.push('has its entry of the sidebar out of view')
   if (path.startsWith('/api/@') && areHidden.length !== 1) faults.push(`has ${areHidden.length} entries in the sidebar`)
-  for (const width of WIDTHS) {
+  for (const width of deep || KINDS.includes(path) ? WIDTHS : NARROWEST) {
     await page.setViewportSize({ width, height: 900 })
     const wider = await page.evaluate<number>(WIDER)
     if (wider > 0) faults.push(`is ${wider} pixels wider than ${width}`)

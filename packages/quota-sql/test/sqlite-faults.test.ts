@@ -11,25 +11,27 @@ import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
 const DEADLINE_MS = 200
+/** For what comes when another process is done. */
+const PATIENT_MS = 60_000
 /** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 
 let files = 0
 
 /** A connection that is closed after the test. */
-function connect(path: string): ReturnType<typeof connectTo> {
-  const database = connectTo(path)
+function connect(path: string, journal?: 'DELETE'): ReturnType<typeof connectTo> {
+  const database = connectTo(path, journal)
   onTestFinished(() => void database.close())
   return database
 }
 
 /** A file with the tables, which goes with the test. */
-function newFile(): string {
+function newFile(journal?: 'DELETE'): string {
   const path = join(tmpdir(), `quota-faults-${process.pid}-${files++}.sqlite`)
   onTestFinished(() => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
   })
-  connect(path).exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  connect(path, journal).exec(quotaSchemaSql({ dialect: 'sqlite' }))
   return path
 }
 
@@ -95,6 +97,45 @@ describe('SQLite faults', () => {
     other.exec('rollback')
     expect((await take(counters, 'u')).outcome).toBe('admitted')
     expect(await used(counters, 'u')).toEqual([1, 1])
+  })
+
+  it('a commit waits for a reader of a file without a write-ahead log, and is charged once', async () => {
+    const path = newFile('DELETE')
+    const [database, reader] = [connect(path, 'DELETE'), connect(path, 'DELETE')]
+    const counters = sqliteStore({ database, deadlineMs: DEADLINE_MS }).open(SCHEMA)
+    reader.exec('begin; select count(*) from quota_rows')
+    const error = await errorOf(() => take(counters, 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
+    const patient = sqliteStore({ database, deadlineMs: PATIENT_MS }).open(SCHEMA)
+    const taken = take(patient, 'u')
+    // Tries, and doesn't get through.
+    await new Promise((resolve) => setTimeout(resolve, SLACK_MS))
+    reader.exec('commit')
+    expect((await taken).outcome).toBe('admitted')
+    expect(await used(patient, 'u')).toEqual([1, 1])
+  })
+
+  it('a call has its own settings of the connection, and gives them back', async () => {
+    const database = connect(newFile())
+    const run: string[] = []
+    const exec = (text: string): unknown => {
+      run.push(text)
+      return database.exec(text)
+    }
+    const counters = sqliteStore({
+      database: { exec, prepare: database.prepare.bind(database) },
+      synchronous: 'full',
+    }).open(SCHEMA)
+    await take(counters, 'u')
+    // Once more, with the tables known.
+    run.length = 0
+    await take(counters, 'u')
+    expect(run).toEqual([
+      'pragma busy_timeout = 0; pragma synchronous = full',
+      'begin immediate',
+      'commit',
+      'pragma busy_timeout = 5000; pragma synchronous = 0',
+    ])
   })
 
   it('a file locked while another process deletes old rows is used again afterwards', async () => {

@@ -87,7 +87,7 @@ export class SqliteTransactions {
     while (operations.some(({ isOver }) => !isOver) && !(await this.#tried(operations))) await pause(AGAIN_AFTER_MS)
   }
 
-  /** Whether everything was answered; `false` if another process writes and nothing was begun. */
+  /** Whether everything was answered; `false` if another process has the file, and nothing was done. */
   async #tried(operations: readonly Operation[]): Promise<boolean> {
     let isCommitting = false
     const committing = (): void => {
@@ -96,7 +96,8 @@ export class SqliteTransactions {
     try {
       await this.#inOrder(() => this.#transact(operations, committing))
     } catch (error) {
-      if (isBusy(error) && !isCommitting) return false
+      // Also at the commit, which was rolled back: without a write-ahead log, it waits for other processes' readers.
+      if (isBusy(error)) return false
       const failure = isCommitting ? failureOf(error) : notDone(failureOf(error))
       for (const operation of operations) operation.fail(failure)
     }

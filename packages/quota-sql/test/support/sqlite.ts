@@ -3,10 +3,10 @@ import Database from 'libsql'
 import type { SqliteConnection } from '../../src/index.ts'
 
 /** A connection to a file, as the guide has it; not durable, since nothing of the tests outlives them. */
-export function connectTo(path: string): Database.Database {
+export function connectTo(path: string, journal: 'WAL' | 'DELETE' = 'WAL'): Database.Database {
   const database = new Database(path)
   database.pragma('busy_timeout = 5000')
-  database.pragma('journal_mode = WAL')
+  database.pragma(`journal_mode = ${journal}`)
   database.pragma('synchronous = OFF')
   return database
 }

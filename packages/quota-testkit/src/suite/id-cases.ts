@@ -11,7 +11,7 @@ const ID = { id: 'attempt' } as const
 const OTHER_USE = { fingerprint: 'write:2' } as const
 
 /** The same subjects in a policy that has other windows, and more layers. */
-export const EDITED: Limits = inEach(
+const EDITED: Limits = inEach(
   [{ name: 'all', shared: true }, WRITES, USER, SITE],
   windowCell({ label: '10m', lengthMs: 10 * MINUTE_MS }),
   HOUR,
