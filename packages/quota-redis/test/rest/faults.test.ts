@@ -112,7 +112,7 @@ describe.runIf(redisTests)('missing HTTP responses', () => {
 
   it('a connection error within the deadline names the database’s address', async () => {
     const port = await freePort()
-    const store = redisRestStore({ url: `http://127.0.0.1:${port}`, token: 't', deadlineMs: 50 })
+    const store = redisRestStore({ url: `http://127.0.0.1:${port}`, token: 't', deadlineMs: 2_000 })
     const quota = createQuota({ policy: policyOf(), store })
     quota.on('degraded', () => undefined)
     later(() => quota.close())
