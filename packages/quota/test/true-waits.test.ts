@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { quotaExceededBody } from '../src/http.ts'
-import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memorySettings, memoryStore } from '../src/index.ts'
 import type { SubjectSettingsPatch } from '../src/internal.ts'
 import { testClock } from './support.ts'
 
@@ -115,4 +115,22 @@ it('a bucket that owes more than refills ends with its two lengths, also while s
   expect(ask(1, 1).allowed).toBe(false)
   clock.at += 1
   expect(ask(1, 1).allowed).toBe(true)
+})
+
+it('a blocked subject is refused by its own limits also where none of them counts the operation', async () => {
+  const quota = createQuota({
+    limits: {
+      writes: { by: 'user', limit: 5, per: '1h', for: 'write' },
+      all: { shared: 'site', limit: 9, per: '1h' },
+    },
+    operations: { read: {}, write: {} },
+    settingsStore: memorySettings(),
+    clock: testClock(),
+  })
+  await quota.subjects.set({ user: 'u' }, { blocked: true })
+  const refusal = { name: 'writes', limit: 0, retryable: false }
+  expect(quota.consumeSync({ subject: 'u', operation: 'read' })).toMatchObject({
+    ...{ allowed: false, source: 'blocked' },
+    ...{ refusals: [refusal], refusedBy: refusal },
+  })
 })
