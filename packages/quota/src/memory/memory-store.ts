@@ -8,7 +8,7 @@ import { type Clock, instantOf, systemClock } from '../time/clock.ts'
 import { NOT_OPEN } from '../windows/row.ts'
 import { IdRecords } from './id-records.ts'
 import { MemoryCounters, type MemoryShared } from './memory-counters.ts'
-import { isNamedRecord, isNamedRow, type NamedCell, type NamedRecord, NamedTables } from './named-tables.ts'
+import { isNamedRecord, isNamedRow, isText, type NamedCell, type NamedRecord, NamedTables } from './named-tables.ts'
 import { NOWHERE, Tables } from './row-table.ts'
 
 /** A synchronous store in the memory of one process. You can save it. */
@@ -207,10 +207,6 @@ const schema = /* @__PURE__ */ once(() =>
     ids: entries<SnapshotPart['ids'][number]>('the record of an id, [key, record]', isText, isNamedRecord),
   }),
 )
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
 
 /** A list of entries whose elements are right, one by one. */
 function entries<T>(what: string, ...are: readonly ((value: unknown) => boolean)[]): Check<T[]> {

@@ -168,7 +168,7 @@ class NamedTable {
 
 type Is = (value: unknown) => boolean
 
-const isText: Is = (value) => typeof value === 'string'
+export const isText = (value: unknown): value is string => typeof value === 'string'
 const isCount: Is = (value) => Number.isSafeInteger(value) && (value as number) >= CLOSED
 const isAmount: Is = (value) => isCount(value) && value !== CLOSED
 const isAmounts: Is = (value) => isObject(value) && Object.values(value).every(isAmount)
