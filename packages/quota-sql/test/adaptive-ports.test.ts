@@ -85,6 +85,23 @@ function describePorts(open: () => Kysely<unknown>): void {
     expect([read.length, read.at(-1)]).toEqual([1_700, { ...noOutcomes(MINUTE), calls: 1, refused: 2 ** 40 }])
   })
 
+  it('a factor is reported that has the version of one that was lost', async () => {
+    const db = await emptied()
+    const [factor, other] = [sqlFactor({ db, pollMs: 1_000 }), sqlFactor({ db })]
+    let heard = 0
+    const unwatch = factor.watch(() => {
+      heard++
+    })
+    for (const minute of [MINUTE, MINUTE + 1]) {
+      await other.compareAndSet(0, minute, initialFactor())
+      for (const _ of [1, 2]) await factor.poll()
+      // A backup from before the move is restored.
+      await sql`delete from quota_factor`.execute(db)
+    }
+    expect(heard).toBe(2)
+    unwatch()
+  })
+
   it('a lost factor is 1 again after the next poll, and an unreadable one is reported', async () => {
     const db = await emptied()
     const factor = sqlFactor({ db, pollMs: 1_000 })

@@ -119,6 +119,45 @@ describe.runIf(postgresTests)('connections cut at every point of a transaction',
       DEADLINE_MS,
     ))
 
+  it('a take under an id whose answer was lost stays in doubt when a read-only server refuses it', () =>
+    through(async (proxy, store) => {
+      const counters = store.open(SCHEMA)
+      await take(counters, 'read only')
+      const admin = await database.pool().connect()
+      const sessions = `alter database ${new URL(database.url).pathname.slice(1)}`
+      // Of sessions that begin from now on.
+      await admin.query(`${sessions} set default_transaction_read_only = on`)
+      proxy.loseAnswer(COMMITTED)
+      const taken = take(counters, 'read only', idOf('read only'))
+      const error: unknown = await taken.then(undefined, (failed: unknown) => failed)
+      await admin.query(`${sessions} reset default_transaction_read_only`)
+      admin.release()
+      expect(error).toMatchObject({ code: 'store_error', message: expect.stringContaining('read-only') as string })
+      expect(isNotDone(error)).toBe(false)
+      expect((await used(counters, 'read only'))[0]).toBe(2)
+    }))
+
+  it('a take that is answered after its deadline is given back', () =>
+    through(
+      async (proxy, store) => {
+        const counters = store.open(SCHEMA)
+        for (const _ of [1, 2]) await take(counters, 'late')
+        const admin = database.pool()
+        const version = async (): Promise<unknown> =>
+          (await admin.query("select xmin from quota_rows where key = 'personal:late'")).rows[0]
+        const before = await version()
+        // The answer takes as long again.
+        proxy.latency(DEADLINE_MS)
+        const error: unknown = await take(counters, 'late').then(undefined, (failed: unknown) => failed)
+        expect(isNotDone(error)).toBe(false)
+        proxy.latency(0)
+        await expect.poll(version).not.toEqual(before)
+        await expect.poll(() => used(counters, 'late').catch(() => [])).toMatchObject({ 0: 2 })
+      },
+      undefined,
+      DEADLINE_MS,
+    ))
+
   it('a take whose connection is cut while it waits for a row is in doubt, and isn’t executed much later', () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)

@@ -6,7 +6,7 @@ import { isNotDone } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
 import { ownTime } from '@scoregw/server-kit'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, quotaSchemaSql } from '../src/index.ts'
 import { Pooling, Session } from '../src/postgres/session.ts'
 import { postgresStatements } from '../src/postgres/statements.ts'
@@ -21,6 +21,15 @@ import { apart } from './support/schemas.ts'
 const DEADLINE_MS = 600
 /** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
+
+/** Two connections, which are closed after the test. */
+async function twoOf(pool: pg.Pool): Promise<readonly [pg.PoolClient, pg.PoolClient]> {
+  const clients = [await pool.connect(), await pool.connect()] as const
+  onTestFinished(() => {
+    for (const client of clients) client.release(true)
+  })
+  return clients
+}
 
 describe.runIf(postgresTests)('PostgreSQL faults', () => {
   const database = new TestDatabase()
@@ -67,7 +76,7 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const store = onPool(pool)
     const schema = apart(SCHEMA, 'within')
     await take(store.open(schema), 'within')
-    const [holder, client] = [await pool.connect(), await pool.connect()]
+    const [holder, client] = await twoOf(database.pool())
     await holder.query("begin; select * from quota_rows where key = 'personal-within:within' for update")
     await client.query("begin; set local lock_timeout = '1ms'")
     const counters = store.inTransaction(schema, client)
@@ -79,9 +88,26 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
     const refused = await counters.take({ subject: 'refused', set: 0, quotas, costs: ONE })
     expect(refused.outcome).toBe('refused')
     await client.query('commit')
-    for (const each of [holder, client]) each.release()
     expect((await used(store.open(schema), 'within'))[0]).toBe(2)
     expect((await pool.query("select from quota_rows where key = 'personal-within:refused'")).rowCount).toBe(0)
+  })
+
+  it('work in a transaction that another process interferes with is tried again', async () => {
+    const store = onPool(database.pool())
+    const schema = apart(SCHEMA, 'again')
+    await take(store.open(schema), 'again')
+    const [holder, client] = await twoOf(database.pool())
+    await holder.query("begin; select * from quota_rows where key = 'personal-again:again' for update")
+    await client.query("begin; set local lock_timeout = '1ms'")
+    let tries = 0
+    const query = async (text: string, values: unknown[]) => {
+      // It has tried, and did not get the row.
+      if (text === 'rollback to savepoint quota' && ++tries === 1) await holder.query('commit')
+      return client.query(text, values)
+    }
+    expect((await take(store.inTransaction(schema, { query }), 'again')).outcome).toBe('admitted')
+    await client.query('commit')
+    expect([tries, (await used(store.open(schema), 'again'))[0]]).toEqual([1, 2])
   })
 
   it('two lists of limits with one hash are never taken for one another', async () => {
@@ -119,10 +145,10 @@ describe.runIf(postgresTests)('PostgreSQL faults', () => {
       statements,
       deadlineMs: 10_000,
     })
+    onTestFinished(() => session.release(true))
     await session.begin()
     await errorOf(session.run({ name: 'broken', text: 'select 1 / 0' }, []))
     const error = await errorOf(session.commit())
-    session.release(false)
     expect([error.code, isNotDone(error)]).toEqual(['store_error', false])
     expect(error.message).toContain('PostgreSQL rolled the transaction back')
   })

@@ -41,20 +41,52 @@ function describeChanges(open: () => Kysely<unknown>): void {
     unwatch()
   })
 
-  it('cached settings are dropped when their change disappears before a poll finds it', async () => {
+  it('changes from before the first poll aren’t reported one by one', async () => {
+    const db = await emptied()
+    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    await writer.writeSubject('personal', 'u', {}, {})
+    const heard: SettingsChange[] = []
+    const unwatch = other.watch((change) => heard.push(change))
+    for (const _ of [1, 2]) await other.poll()
+    expect(heard).toEqual([{ kind: 'everything' }])
+    unwatch()
+  })
+
+  it.each([false, true])(
+    'settings are read again when their change disappears before a poll finds it; own: %s',
+    async (isOwn) => {
+      const db = await emptied()
+      const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+      await writer.write({ mode: 'lenient' }, {})
+      await other.poll()
+      const heard: SettingsChange[] = []
+      const unwatch = other.watch((change) => heard.push(change))
+      await (isOwn ? other : writer).writeSubject('personal', 'u', { plan: 'pro' }, {})
+      if (!isOwn) expect((await other.readSubject('personal', 'u'))?.document).toEqual({ plan: 'pro' })
+      // A write that conflicts makes no change, and what was read stays known.
+      expect(await other.write({}, { ifRevision: 'another' })).toMatchObject({ written: false })
+      heard.length = 0
+      // A backup from before the last change is restored.
+      await sql`delete from quota_settings where layer <> ''`.execute(db)
+      await sql`delete from quota_changes where seq = 2`.execute(db)
+      await other.poll()
+      await other.poll()
+      expect(heard).toEqual([{ kind: 'everything' }])
+      unwatch()
+    },
+  )
+
+  it('a change is reported that has the number of one that was lost', async () => {
     const db = await emptied()
     const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
     await writer.write({ mode: 'lenient' }, {})
     await other.poll()
     const heard: SettingsChange[] = []
     const unwatch = other.watch((change) => heard.push(change))
-    await writer.writeSubject('personal', 'u', { plan: 'pro' }, {})
-    expect((await other.readSubject('personal', 'u'))?.document).toEqual({ plan: 'pro' })
-    // A backup from before the last change is restored.
-    await sql`delete from quota_settings where layer <> ''`.execute(db)
-    await sql`delete from quota_changes where seq = 2`.execute(db)
-    await other.poll()
-    await other.poll()
+    // A backup from before the change is restored.
+    await emptied()
+    await writer.write({ mode: 'normal' }, {})
+    for (const _ of [1, 2]) await other.poll()
     expect(heard).toEqual([{ kind: 'everything' }])
     unwatch()
   })

@@ -6,7 +6,13 @@ import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../src/index.ts'
+import {
+  quotaSchemaSql,
+  type SqliteConnection,
+  type SqliteStatement,
+  sqliteStore,
+  syncSqliteStore,
+} from '../src/index.ts'
 import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { connectTo } from './support/sqlite.ts'
 
@@ -115,6 +121,45 @@ describe('SQLite faults', () => {
     const patient = sqliteStore({ database: connection, deadlineMs: PATIENT_MS }).open(SCHEMA)
     expect((await take(patient, 'u')).outcome).toBe('admitted')
     expect(await used(patient, 'u')).toEqual([1, 1])
+  })
+
+  it('a commit that SQLite refuses may have been made', async () => {
+    const database = connect(newFile())
+    const exec = (text: string): unknown => {
+      if (text === 'commit') throw new Error('disk I/O error')
+      return database.exec(text)
+    }
+    const counters = sqliteStore({ database: { exec, prepare: database.prepare.bind(database) } }).open(SCHEMA)
+    const error = await errorOf(() => take(counters, 'u'))
+    expect([error.code, isNotDone(error)]).toEqual(['store_error', false])
+  })
+
+  it('a sweep of a file that another process has for itself waits until the deadline', async () => {
+    const path = newFile('DELETE')
+    const [database, other] = [connect(path, 'DELETE'), connect(path, 'DELETE')]
+    let waits = 0
+    const prepare = (text: string): SqliteStatement => {
+      const statement = database.prepare(text)
+      const all = (...values: readonly unknown[]): unknown => {
+        try {
+          return statement.all(...values)
+        } catch (error) {
+          waits++
+          // It has tried, and did not get through.
+          other.exec('rollback')
+          throw error
+        }
+      }
+      return { all, run: statement.run.bind(statement) }
+    }
+    const of = (connection: SqliteConnection, deadlineMs: number) =>
+      sqliteStore({ database: connection, deadlineMs, synchronous: 'full' }).open(SCHEMA).holds
+    const patient = of({ exec: database.exec.bind(database), prepare }, PATIENT_MS)
+    const hasty = of(database, DEADLINE_MS)
+    other.exec('begin exclusive')
+    expect((await errorOf(() => hasty.sweep())).message).toContain('another process is writing')
+    expect(await patient.sweep()).toEqual({ ended: [], open: 0 })
+    expect(waits).toBe(1)
   })
 
   it('a call has its own settings of the connection, and gives them back', async () => {

@@ -240,6 +240,18 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
+  it('an update of other members keeps the history of an anchor that no limit of its process uses', async () => {
+    const { quota, clock, settingsStore } = made()
+    for (const day of [1, 15]) await quota.subjects.set('u', { anchor: { day } })
+    clock.at = at(4, 2)
+    const { anchor } = await quota.subjects.set('u', { anchor: { day: 20 } })
+    expect(anchor).toMatchObject({ day: 20, was: { day: 15, was: { day: 1 } } })
+    const other = createQuota({ limits: { reads: { by: 'user', limit: 5, per: '1h' } }, clock, settingsStore })
+    await other.subjects.update('u', { limits: { reads: 3 } })
+    expect(settingsStore.readSubject('user', 'u')!.document).toMatchObject({ limits: { reads: 3 }, anchor })
+    await Promise.all([quota.close(), other.close()])
+  })
+
   it('an anchor is computed from the stored document, also when another writer changes it meanwhile', async () => {
     const { quota, clock, settingsStore } = made()
     const write = settingsStore.writeSubject.bind(settingsStore)

@@ -94,13 +94,11 @@ class Store implements SqlFactor {
   }
 
   async #poll(): Promise<void> {
-    const before = this.#reported
     const { rows } = await sql<Row>`select version, minute from ${sql.table(this.#table)} where id = 1`.execute(
       this.#db,
     )
     const found = rows[0] === undefined ? '' : nameOf(rows[0])
-    // A write of this process in the meantime is newer than this read.
-    if (this.#reported === before && found !== before) this.#report(found)
+    if (found !== this.#reported) this.#report(found)
   }
 
   #report(move: string): void {

@@ -79,7 +79,7 @@ local function decide(room, may_open)
   for i, request in ipairs(call_of.costs) do
     local fits = true
     for u, cost in ipairs(request) do
-      fits, most[u] = fits and (cost == 0 or cost <= room[u]), max(most[u], cost)
+      fits, most[u] = fits and cost <= room[u], max(most[u], cost)
     end
     statuses[i], refused = fits and (may_open and 'a' or 'w') or 'r', refused or not fits
     for u, cost in ipairs(statuses[i] == 'a' and request or {}) do
@@ -91,13 +91,13 @@ end
 
 -- The amounts leased beyond the costs. Nothing if any unit is near its limit, since other processes would miss the idle tokens,
 -- or if nothing is left of a wanted unit.
-local function lease_of(full, room, charged, most)
+local function lease_of(full, charged, most)
   local extra, wanted, has = {}, call_of.wanted, call_of.has
   for u, left in ipairs(full) do
     if left < 100 * live * most[u] then return in_units() end
     -- A share of the rest, this process's leases included, so that repeated requests don't collect everything.
     local share = min(math.ceil((left + has[u]) / (2 * live)) - has[u], wanted[u] + charged[u])
-    extra[u] = max(0, min(share - charged[u], room[u]))
+    extra[u] = max(0, share - charged[u])
     if wanted[u] > 0 and extra[u] == 0 then return in_units() end
   end
   return extra
@@ -119,7 +119,7 @@ if not why then
   local charged, most, refused = decide(room, call_of.may_open or not any_closed)
   local is_charged, is_anything, extra = false, false, in_units()
   for u = 1, #names do is_charged = is_charged or charged[u] > 0 end
-  if not refused and (not any_closed or is_charged) then extra = lease_of(full, room, charged, most) end
+  if not refused and (not any_closed or is_charged) then extra = lease_of(full, charged, most) end
   for u = 1, #names do
     amounts[u] = charged[u] + extra[u]
     is_anything = is_anything or amounts[u] > 0
