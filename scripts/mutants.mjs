@@ -76,5 +76,5 @@ async function failing(tests, fault) {
   if (fault !== undefined) vitest.invalidateFile(join(root, fault.file))
   // It also returns the modules of earlier runs, as they were then.
   const failed = testModules.filter((each) => ids.includes(each.moduleId) && !each.ok())
-  return [...failed.map(({ relativeModuleId }) => relativeModuleId), ...unhandledErrors.map(String)]
+  return [...failed.map(({ relativeModuleId }) => relativeModuleId), ...unhandledErrors.map(({ message }) => message)]
 }

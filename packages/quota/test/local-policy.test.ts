@@ -61,10 +61,10 @@ describe('the shares of an outage', () => {
   const [start, end] = [START - (START % DAY), START - (START % DAY) + DAY]
 
   /** A request of one token, by a window of the calendar that opened when its period began. */
-  function seenBy(shares: LocalShares, subject: string, periods?: readonly number[]): Demand {
+  function seenBy(shares: LocalShares, subject: string, periods?: readonly number[], now = START): Demand {
     const quotas = { layers: [0], limits: [100] }
     const demand = { subject: { user: subject }, operation: 'read', set: 0, costs: [1, 0], quotas, periods }
-    shares.see({ ...demand, settingsVersion: 0 }, { now: START, states: [start, 1] })
+    shares.see({ ...demand, settingsVersion: 0 }, { now, states: [periods?.[0] ?? start, 1] })
     return { ...demand, settingsVersion: 0 }
   }
 
@@ -82,6 +82,17 @@ describe('the shares of an outage', () => {
     expect(shares.spend(demands[0]!, 1)).toBeUndefined()
     expect(shares.spend(demands[1]!, 1)).toBeTypeOf('function')
     expect(shares.spend(demands[10_000]!, 1)).toBeTypeOf('function')
+  })
+
+  it('at most 50,000 windows have one at a time', () => {
+    const clock = testClock()
+    const shares = new LocalShares(placedLimits(policy), clock)
+    const periods = [start, end, end + DAY]
+    for (let number = 0; number < 50_000; number++) shares.spend(seenBy(shares, `u${number}`, periods), 1)
+    expect(shares.spend(seenBy(shares, 'another', periods), 1)).toBeUndefined()
+    clock.at = end
+    const next = [end, end + DAY, end + 2 * DAY]
+    expect(shares.spend(seenBy(shares, 'another', next, end), 1)).toBeTypeOf('function')
   })
 })
 
@@ -127,6 +138,43 @@ describe('the local failure policy', () => {
     expect(await admits(one, 1)).toBe(true)
     clock.at += 1
     expect(await admits(one, 1)).toBe(false)
+  })
+
+  it('the share of a bucket is what all processes can have of it, rounded down', async () => {
+    const line = { cut: false, looks: 0 }
+    const clock = testClock()
+    const quota = createQuota({
+      limits: { perHour: { by: 'user', limit: 10, per: '1h', burst: { share: 1 } } },
+      operations: { read: {} },
+      store: cuttable(memoryStore({ clock }), line),
+      clock,
+      failurePolicy: { read: { local: { expectedProcesses: 2 } } },
+      logger: false,
+    })
+    const take = (cost: number) => quota.consume({ subject: 'u', cost })
+    await take(5)
+    line.cut = true
+    await expect(take(3)).rejects.toMatchObject({ code: 'quota_unavailable' })
+    expect(await take(2)).toMatchObject({ allowed: true, source: 'fallback' })
+    await quota.close()
+  })
+
+  it('the local policy admits no work that takes a slot', async () => {
+    const line = { cut: false, looks: 0 }
+    const clock = testClock()
+    const quota = createQuota({
+      limits: { perHour: { by: 'user', limit: 10, per: '1h' }, running: { by: 'user', concurrency: 5 } },
+      operations: { run: {} },
+      store: cuttable(memoryStore({ clock }), line),
+      clock,
+      failurePolicy: { run: { local: { expectedProcesses: 1 } } },
+      logger: false,
+    })
+    const start = () => quota.reserve({ subject: 'u', ttlMs: HOUR })
+    expect((await start()).status).toBe('reserved')
+    line.cut = true
+    await expect(start()).rejects.toMatchObject({ code: 'quota_unavailable' })
+    await quota.close()
   })
 
   it('the local policy charges what was spent to the same windows when the store answers again', async () => {

@@ -3,6 +3,7 @@ import { createQuota, memoryStore } from '../src/index.ts'
 import { IdRecords } from '../src/memory/id-records.ts'
 import type { SnapshotPart } from '../src/memory/memory-store.ts'
 import { Tables } from '../src/memory/row-table.ts'
+import { windowCell } from '../src/windows/identity.ts'
 import { flatLimits, gateway, gatewayPolicy, HOUR, START, testClock } from './support.ts'
 
 const DAY = 24 * HOUR
@@ -105,6 +106,21 @@ describe('tables that were large', () => {
       clock.at += DAY + GRACE
       use('regular', 3 * size)
     }
+  })
+
+  it('rows that move to a page which had none left keep their counts', () => {
+    const table = new Tables().of('user')
+    table.placesOf([windowCell({ label: '1h', lengthMs: HOUR })])
+    const add = (key: string, startedAt: number, used: number): void => {
+      const place = table.add(key)
+      table.pageOf(place).set([startedAt, used], table.at(place))
+    }
+    // A page has 1,024 rows, and the smallest 4: the first that moves comes behind as many.
+    for (let i = 0; i < 1_024; i++) add(`early-${i}`, START, 1)
+    for (let i = 0; i < 5; i++) add(`late-${i}`, START + HOUR, 10 + i)
+    table.sweep(START + HOUR + GRACE, 2_000)
+    expect([...table.rows(START + HOUR)]).toEqual([0, 1, 2, 3, 4].map((i) => [`late-${i}`, [START + HOUR, 10 + i]]))
+    expect(table.placeOf('late-0')).toBe(4)
   })
 })
 

@@ -154,7 +154,7 @@ describe('stored names and values that don’t fit', () => {
     limits: { ...flatLimits(100, 200), 'team-read-1h': 5 },
     custom: null,
     shared: { site: { enabled: true, multiplier: 7 }, org: { enabled: false, multiplier: 2 } },
-    prices: { write: -1, fly: 3 },
+    prices: { write: -1, fly: 3, read: [2], big: { later: 1 }, free: {} },
     later: {},
   }
 
@@ -166,8 +166,10 @@ describe('stored names and values that don’t fit', () => {
     settingsStore.write(stored, {})
     settingsStore.writeSubject('personal', 'u', { limits: { 'personal-write-1h': -1 }, bypass: { org: true } }, {})
     for (let i = 0; i < 3; i++) quota.consumeSync({ subject: 'u', operation: 'write', cost: 1 })
-    const paths = ['limits.team-read-1h', 'shared.site.multiplier', 'shared.org', 'prices.write', 'prices.fly', 'later']
-    expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual(paths.sort())
+    const paths = ['limits.team-read-1h', 'shared.site.multiplier', 'shared.org', 'later']
+    const prices = ['prices.write', 'prices.fly', 'prices.read', 'prices.free', 'prices.big.later']
+    expect((await quota.settings.faults()).map(({ path }) => path).sort()).toEqual([...paths, ...prices].sort())
+    expect((await quota.settings.get()).prices).toEqual({})
     expect((await quota.subjects.get('u')).bypass).toEqual({})
     expect(events).toEqual([
       { of: 'settings', faults: await quota.settings.faults() },

@@ -181,6 +181,8 @@ describe('settings of subjects', () => {
     await quota.consume({ subject: 'u1', operation: 'write' })
     expect(readOf).toHaveLength(10_001)
     await quota.consume({ subject: 'u0', operation: 'write' })
+    // Instead of `u2`, which was used before `u1`.
+    await quota.consume({ subject: 'u1', operation: 'write' })
     expect(readOf.slice(10_001)).toEqual(['u0'])
     await quota.close()
   })

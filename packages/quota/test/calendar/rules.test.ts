@@ -37,6 +37,7 @@ describe('invalid calendar windows', () => {
     [{ ...month, timeZone: 'asia/shanghai' }, [`${zone} "asia/shanghai"; did you mean "Asia/Shanghai"?`]],
     [{ ...month, timeZone: 'Asia/shanghai' }, [`${zone} "Asia/shanghai"; did you mean "Asia/Shanghai"?`]],
     [{ ...month, timeZone: 'shanghai' }, [`${zone} "shanghai"; did you mean "Asia/Shanghai"?`]],
+    [{ ...month, timeZone: 'Parix' }, [`${zone} "Parix"; did you mean "Europe/Paris"?`]],
     [{ ...month, timeZone: '+08:00' }, [`${zone} "+08:00"`]],
     [{ ...month, timeZone: 'Beijing' }, [`${zone} "Beijing"`]],
     [{ ...month, timeZone: 8 }, [`${zone} 8`]],
