@@ -15,7 +15,7 @@ import {
   testGateway,
   USER_TOKEN,
 } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 
@@ -52,7 +52,7 @@ const countOf = (answers: readonly Answer[], is: (answer: Answer) => boolean): n
 /** Where the counters are, and the variables of a gateway on an empty one. */
 const PLACES: readonly (readonly [string, boolean, () => Promise<Record<string, string>>])[] = [
   ['SQLite', true, async () => ({})],
-  ['PostgreSQL', postgresTests, async () => ({ DATABASE_URL: await (await postgresServer()).createDatabase() })],
+  ['PostgreSQL', postgresTests, async () => ({ DATABASE_URL: (await testDatabase()).url })],
   ['Redis', redisTests, async () => ({ REDIS_URL: (await redisServer()).url })],
 ]
 
@@ -127,18 +127,17 @@ const SLEEPING = "select pid from pg_stat_activity where wait_event = 'PgSleep' 
 
 /** Kills a gateway between the charge and the commit of a purchase. @returns the next gateway on the same data */
 async function killedInPurchase(redisEnv: Record<string, string>): Promise<Sender> {
-  const postgres = await postgresServer()
-  const url = await postgres.createDatabase()
-  const env = { ...TOKENS, ...redisEnv, DATABASE_URL: url }
+  const database = await testDatabase()
+  const env = { ...TOKENS, ...redisEnv, DATABASE_URL: database.url }
   const child = await runGateway(tempDir(), env)
-  await postgres.sql(SLOW, url)
+  await database.sql(SLOW)
   const buying = buy({ send: sender(child.baseUrl) }, 5, 'one').catch(() => undefined)
-  await expect.poll(() => postgres.sql(SLEEPING, url), { timeout: 20_000, interval: 20 }).toHaveLength(1)
+  await expect.poll(() => database.sql(SLEEPING), { timeout: 20_000, interval: 20 }).toHaveLength(1)
   child.process.kill('SIGKILL')
   await Promise.all([child.ended(), buying])
   // The server notices a lost client only after the statement.
-  await postgres.sql(`select pg_terminate_backend(pid) from (${SLEEPING}) as sleeping`, url)
-  await postgres.sql('drop trigger slow on tickets', url)
+  await database.sql(`select pg_terminate_backend(pid) from (${SLEEPING}) as sleeping`)
+  await database.sql('drop trigger slow on tickets')
   return { send: sender((await runGateway(tempDir(), env)).baseUrl) }
 }
 

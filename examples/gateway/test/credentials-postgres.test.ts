@@ -1,6 +1,6 @@
-import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { postgresTests } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { AuditLog } from '../src/audit/audit.ts'
 import { runCommand } from '../src/cli/run-command.ts'
 import { MAX_TOKENS, Tokens } from '../src/credentials/tokens.ts'
@@ -10,6 +10,7 @@ import { settingsOn } from '../src/quota/settings.ts'
 import { AdminUsers } from '../src/users/admin-users.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { START, tempDir } from './support/gateway.ts'
+import { testDatabase } from './support/postgres.ts'
 
 interface Tools {
   readonly db: Db
@@ -39,14 +40,8 @@ async function outcomes(calls: readonly Promise<unknown>[]): Promise<string[]> {
 }
 
 describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server.stop())
-
   it('concurrent first requests of one id create one user', async () => {
-    const url = await server.createDatabase()
+    const { url } = await testDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const calls = Array.from({ length: 16 }, (_, index) => (index % 2 ? a : b).users.findOrCreate('erin'))
     expect(new Set((await Promise.all(calls)).map(({ id, role }) => `${id} ${role}`))).toEqual(new Set(['erin player']))
@@ -58,7 +53,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
   })
 
   it('concurrent changes never remove the last administrator, link an account twice, or exceed the tokens’ maximum', async () => {
-    const url = await server.createDatabase()
+    const { url } = await testDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     for (const id of ['x', 'y']) await a.admin.create({ id, name: id, role: 'admin' }, 'x')
     const demote = [a.admin.put('x', { role: 'player' }, 'x'), b.admin.put('y', { role: 'player' }, 'y')]
@@ -85,7 +80,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
   })
 
   it('audit numbers have no gap and follow the order of commits', async () => {
-    const url = await server.createDatabase()
+    const { url } = await testDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const settings = settingsOn(a.db, manualClock(START))
     let newest = 0
@@ -119,7 +114,7 @@ describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', 
   })
 
   it('bots are shared, and the command line and a restart of the demo leave them unchanged', async () => {
-    const url = await server.createDatabase()
+    const { url } = await testDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const { id, token } = await a.tokens.issue({ service: 'sync' }, 'nightly', 'x')
     await Promise.all(

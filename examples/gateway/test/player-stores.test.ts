@@ -1,22 +1,21 @@
-import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
+import { postgresTests } from '@scoregw/postgres-server'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { type Gate, putGates, untouchedGate } from '../src/players/gates.ts'
 import { type Item, putItems } from '../src/players/items.ts'
 import { HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { type TestDatabase, testDatabase } from './support/postgres.ts'
 import { shared } from './support/shared.ts'
 
 interface Place {
   readonly gateway: TestGateway
-  readonly postgres?: PostgresServer | undefined
+  readonly database?: TestDatabase | undefined
   readonly url?: string | undefined
 }
 
 async function onPostgres(): Promise<Place> {
-  const postgres = await postgresServer()
-  const url = await postgres.createDatabase()
-  return { gateway: await testGateway({ env: { DATABASE_URL: url } }), postgres, url }
+  const database = await testDatabase()
+  return { gateway: await testGateway({ env: { DATABASE_URL: database.url } }), database }
 }
 
 const item = (itemKind: Item['itemKind'], itemId: number, stock: number, isValid = true): Item => {
@@ -111,7 +110,7 @@ describe.runIf(postgresTests)('player data in PostgreSQL', () => playerSuite(onP
 
 describe.runIf(postgresTests)('idempotency keys in PostgreSQL', () => {
   it('a reply that is stored while its expired key is removed is kept', async () => {
-    const { gateway, postgres, url } = await onPostgres()
+    const { gateway, database } = await onPostgres()
     const { db, chores, clock } = gateway.gateway.app
     const chore = chores.find(({ what }) => what === 'removing old idempotency keys')
     const row = { user_id: 'demo', key: 'one', request_hash: 'h', reply: '{}', expires_at: clock.now() }
@@ -124,7 +123,7 @@ describe.runIf(postgresTests)('idempotency keys in PostgreSQL', () => {
         .execute()
       removing = Promise.resolve(chore?.run())
       const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-      await expect.poll(() => postgres?.sql(waiting, url), { interval: 5 }).toHaveLength(1)
+      await expect.poll(() => database?.sql(waiting), { interval: 5 }).toHaveLength(1)
     })
     await removing
     const { rows } = await sql<{ key: string }>`select key from idempotency_keys`.execute(db)

@@ -1,6 +1,6 @@
-import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { postgresTests } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AuditLog } from '../src/audit/audit.ts'
 import { beijingDay } from '../src/beijing-day.ts'
 import type { Chart } from '../src/charts/chart.ts'
@@ -14,6 +14,7 @@ import type { UsageRecord } from '../src/usage/usage-records.ts'
 import { UsageRecords } from '../src/usage/usage-records.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { START } from './support/gateway.ts'
+import { testDatabase } from './support/postgres.ts'
 import { closedInTheEnd, createPlayers, embeddedDatabase, type OpenDatabase } from './support/test-database.ts'
 
 const CHART: Chart = {
@@ -156,14 +157,8 @@ function describeRepositories(name: string, open: OpenDatabase): void {
 describeRepositories('the embedded database', embeddedDatabase)
 
 describe.runIf(postgresTests)('repositories on PostgreSQL', () => {
-  let postgres: PostgresServer | undefined
-  beforeAll(async () => {
-    postgres = await startPostgres()
-  })
-  afterAll(() => postgres?.stop())
-
   describeRepositories('PostgreSQL', async () => {
-    const url = (await postgres?.createDatabase()) ?? ''
+    const { url } = await testDatabase()
     return { connect: () => closedInTheEnd(openPostgres(url)) }
   })
 })

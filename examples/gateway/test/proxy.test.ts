@@ -7,7 +7,7 @@ import { freePort, slowTests } from '@scoregw/server-kit'
 import { describe, expect, it, vi } from 'vitest'
 import { ADMIN_TOKEN, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { startNginx } from './support/nginx.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { runGateway } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 import { shared } from './support/shared.ts'
@@ -73,9 +73,9 @@ const HALF_BODY = [
 
 describe.runIf(slowTests && postgresTests && redisTests)('nginx in front of two gateways', () => {
   const site = shared(async () => {
-    const [postgres, redis, ...ports] = await Promise.all([postgresServer(), redisServer(), freePort(), freePort()])
+    const [database, redis, ...ports] = await Promise.all([testDatabase(), redisServer(), freePort(), freePort()])
     const env = {
-      DATABASE_URL: await postgres.createDatabase(),
+      DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       DEMO_USER_TOKEN: USER_TOKEN,
       DEMO_ADMIN_TOKEN: ADMIN_TOKEN,

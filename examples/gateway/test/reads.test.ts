@@ -7,13 +7,13 @@ import type { Db } from '../src/db/schema.ts'
 import { UsageRecords } from '../src/usage/usage-records.ts'
 import { listUsers } from '../src/users/user-repository.ts'
 import { START } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { closedInTheEnd, embeddedDatabase, type OpenDatabase } from './support/test-database.ts'
 
 const USERS = 20_000
 
 const onPostgres: OpenDatabase = async () => {
-  const { url } = await postgresServer()
+  const { url } = await testDatabase()
   return { connect: () => closedInTheEnd(openPostgres(url)) }
 }
 

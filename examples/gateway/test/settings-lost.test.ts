@@ -1,15 +1,16 @@
-import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { postgresTests } from '@scoregw/postgres-server'
 import { initialSettings } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import { type RedisServer, redisTests } from '@scoregw/redis-server'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
 import { limitsIn } from '../src/quota/names.ts'
 import { policy } from '../src/quota/policy.ts'
 import { settingsOn } from '../src/quota/settings.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
+import { testDatabase } from './support/postgres.ts'
 import { redisServer } from './support/redis.ts'
 import { backUpSettings } from './support/settings-backup.ts'
 import { closedInTheEnd } from './support/test-database.ts'
@@ -25,8 +26,8 @@ interface Pair {
 }
 
 /** Two gateways on one database and one Redis, and a connection to the database that is nobody's. */
-async function pair(postgres: PostgresServer): Promise<Pair> {
-  const [url, redis] = await Promise.all([postgres.createDatabase(), redisServer()])
+async function pair(): Promise<Pair> {
+  const [{ url }, redis] = await Promise.all([testDatabase(), redisServer()])
   const env = { DATABASE_URL: url, REDIS_URL: redis.url }
   const gateways = [await testGateway({ env }), await testGateway({ env })] as const
   return { redis, db: await closedInTheEnd(openPostgres(url)), gateways }
@@ -72,14 +73,8 @@ async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Pr
 const announcedIn = ({ redis }: Pair): Promise<unknown> => redis.cli('GET', '{gateway}:settings')
 
 describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () => {
-  let postgres: PostgresServer | undefined
-  beforeAll(async () => {
-    postgres = await startPostgres()
-  })
-  afterAll(() => postgres?.stop())
-
   it('settings lost by Redis are announced again, and later changes apply', async () => {
-    const both = await pair(postgres!)
+    const both = await pair()
     const [here, there] = both.gateways
     await setLimit(here, 14)
     await bothAdmit(both, false, ownTime())
@@ -97,7 +92,7 @@ describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () 
   })
 
   it('settings restored from an older backup apply, and an older version can’t be written over them', async () => {
-    const both = await pair(postgres!)
+    const both = await pair()
     const [here, there] = both.gateways
     const nothing = await backUpSettings(both.db)
     await setLimit(here, 14)
@@ -126,7 +121,7 @@ describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () 
   })
 
   it('settings stored by a process that died before announcing them apply', async () => {
-    const both = await pair(postgres!)
+    const both = await pair()
     // More than the policy has, so that an admission shows which limit decided it.
     await setLimit(both.gateways[0], 100_000)
     await bothAdmit(both, true, ownTime())

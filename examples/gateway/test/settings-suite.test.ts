@@ -1,4 +1,4 @@
-import { type PostgresServer, postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { postgresTests, sharedPostgres } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota/store'
 import { redisBroadcast } from '@scoregw/quota-redis'
 import type { SqlSettings } from '@scoregw/quota-sql'
@@ -85,18 +85,16 @@ async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<Settings
 describe('the settings suite on the gateway’s stores', () => {
   const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, run) }
   let redis: RedisServer | undefined
-  let postgres: PostgresServer | undefined
   let dbs: readonly [Db, Db] | undefined
   beforeAll(async () => {
     redis = redisTests ? await startRedis() : undefined
     if (!postgresTests) return
-    postgres = await startPostgres()
-    const url = await postgres.createDatabase()
+    const url = await (await sharedPostgres()).createDatabase()
     dbs = [await openPostgres(url), await openPostgres(url)]
   })
   afterAll(async () => {
     for (const db of dbs ?? []) await db.destroy()
-    await Promise.all([redis?.stop(), postgres?.stop()])
+    await redis?.stop()
   })
   /** One after the other, so that they can be in one database. */
   const onPostgres: OpenBoth = async () => {

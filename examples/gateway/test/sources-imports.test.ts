@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { listen } from '../src/http/listener.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { databaseOf, START, sender, tempDir, testGateway, USER_TOKEN, usedOf } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { KEY, sourceGateway } from './support/source-gateway.ts'
 import { fishRecord, fishRecords, held, lxScore, lxScores, silence, sourceServer } from './support/source-server.ts'
 
@@ -105,8 +105,8 @@ describe('an import that a stop cuts off', () => {
 
 describe.runIf(postgresTests)('imports on PostgreSQL', () => {
   it('imports on PostgreSQL store scores and run one at a time per player', async () => {
-    const postgres = await postgresServer()
-    const gateway = await sourceGateway({ env: { DATABASE_URL: postgres.url } })
+    const { url } = await testDatabase()
+    const gateway = await sourceGateway({ env: { DATABASE_URL: url } })
     const { answer, release } = held(
       lxScores(...Array.from({ length: 120 }, (_, n) => lxScore({ id: 2_000 + n })), lxScore({ id: 0 })),
     )

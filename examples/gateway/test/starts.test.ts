@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
 import { StartError } from '../src/start/start-error.ts'
 import { tempDir, testGateway } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { run } from './support/process.ts'
 
 /** What a start says that comes to nothing: it is one line, and has no credential. */
@@ -103,7 +103,7 @@ describe('a database of another version', () => {
   })
 
   it.runIf(postgresTests)('a PostgreSQL of another version is refused in the same words', async () => {
-    const databaseUrl = await (await postgresServer()).createDatabase()
+    const { url: databaseUrl } = await testDatabase()
     const env = { DATABASE_URL: databaseUrl }
     await (await testGateway({ env })).stop()
     const client = new pg.Client(databaseUrl)
@@ -124,8 +124,7 @@ describe('a start without Redis', () => {
 
 describe.runIf(postgresTests)('data folders with PostgreSQL', () => {
   it('the demo creates a missing data folder, and a wrong address is reported', async () => {
-    const postgres = await postgresServer()
-    const databaseUrl = await postgres.createDatabase()
+    const { url: databaseUrl } = await testDatabase()
     const dataDir = join(tempDir(), 'not', 'there')
     const gateway = await testGateway({ dataDir, env: { DATABASE_URL: databaseUrl } })
     expect((await gateway.send('GET', '/me/quota')).status).toBe(200)

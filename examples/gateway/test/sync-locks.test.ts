@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
+import { postgresTests } from '@scoregw/postgres-server'
 import { systemClock } from '@scoregw/quota/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/db/connect.ts'
@@ -8,7 +8,7 @@ import { PlayerScores } from '../src/scores/player-scores.ts'
 import { type SyncBody, syncBody } from '../src/sync/bodies.ts'
 import { SyncService } from '../src/sync/sync-service.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
-import { postgresServer } from './support/postgres.ts'
+import { type TestDatabase, testDatabase } from './support/postgres.ts'
 import { manyRecords } from './support/sync.ts'
 
 const QQ = 20_002
@@ -17,9 +17,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
   it('writes of a player run one at a time while the account is linked and unlinked', async () => {
-    const postgres = await postgresServer()
-    const databaseUrl = await postgres.createDatabase()
-    const opened = [1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' }))
+    const database = await testDatabase()
+    const opened = [1, 2].map(() => openDatabase({ databaseUrl: database.url, dataDir: '' }))
     const databases = await Promise.all(opened)
     onTestFinished(() => void Promise.all(databases.map((db) => db.destroy())))
     const services = databases.map((db) => new SyncService(db, systemClock))
@@ -62,9 +61,8 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
   })
 
   it('a write of a player that another process is writing is rejected immediately, and others aren’t', async () => {
-    const postgres = await postgresServer()
-    const databaseUrl = await postgres.createDatabase()
-    const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' })))
+    const database = await testDatabase()
+    const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl: database.url, dataDir: '' })))
     onTestFinished(() => void Promise.all(databases.map((db) => db.destroy())))
     const [one, two] = databases.map((db) => new SyncService(db, systemClock))
     const records = manyRecords(20)
@@ -74,7 +72,7 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
     await databases[1]!.transaction().execute(async (transaction) => {
       await transaction.insertInto('sync_players').values({ qq: QQ, turn: 1 }).execute()
       first = one!.sync(pushOf(QQ))
-      await waitingForLock(postgres)
+      await waitingForLock(database)
       await expect(two!.sync(pushOf(QQ))).rejects.toMatchObject({ code: 'player_busy', retryAfterSeconds: 1 })
       await two!.sync(pushOf(QQ + 1))
     })
@@ -83,9 +81,8 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
   })
 
   it('a write that waits while the account is unlinked changes nothing in the account', async () => {
-    const postgres = await postgresServer()
-    const databaseUrl = await postgres.createDatabase()
-    const db = await openDatabase({ databaseUrl, dataDir: '' })
+    const database = await testDatabase()
+    const db = await openDatabase({ databaseUrl: database.url, dataDir: '' })
     onTestFinished(() => db.destroy())
     const service = new SyncService(db, systemClock)
     const users = new UserRepository(db, systemClock)
@@ -95,7 +92,7 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
     await db.transaction().execute(async (transaction) => {
       await transaction.updateTable('users').set({ qq: null }).where('id', '=', 'u').execute()
       push = service.sync(syncBody.parse({ qq: QQ, records: manyRecords(3) }))
-      await waitingForLock(postgres)
+      await waitingForLock(database)
     })
     await push
     expect(await new PlayerScores(db, { userId: 'u' }).count()).toBe(0)
@@ -104,7 +101,8 @@ describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
 })
 
 /** Until one connection waits for a lock. */
-async function waitingForLock(postgres: PostgresServer): Promise<void> {
-  const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
-  await expect.poll(async () => (await postgres.sql(waiting))[0]?.count).toBe(1)
+async function waitingForLock(database: TestDatabase): Promise<void> {
+  const waiting =
+    "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+  await expect.poll(async () => (await database.sql(waiting))[0]?.count).toBe(1)
 }

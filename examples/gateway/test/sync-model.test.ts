@@ -15,7 +15,7 @@ import { SyncService } from '../src/sync/sync-service.ts'
 import { AdminUsers } from '../src/users/admin-users.ts'
 import { UserRepository } from '../src/users/user-repository.ts'
 import { START, tempDir } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { type ModelPlay, type ModelRecord, type ModelRequest, SyncModel } from './support/sync-model.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -257,8 +257,8 @@ describe('the sync protocol with losses, repeats, restarts and other writes', ()
     'any order of requests leaves the model’s state on PostgreSQL',
     { timeout: TIMEOUT_MS },
     async () => {
-      const postgres = await postgresServer()
-      await agree({ dataDir: tempDir(), databaseUrl: await postgres.createDatabase() }, 4)
+      const { url: databaseUrl } = await testDatabase()
+      await agree({ dataDir: tempDir(), databaseUrl }, 4)
     },
   )
 })

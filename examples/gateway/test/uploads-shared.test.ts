@@ -5,14 +5,14 @@ import { slowTests } from '@scoregw/server-kit'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 import { type Answer, type TestGateway, testGateway } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
+import { testDatabase } from './support/postgres.ts'
 import { redisServer } from './support/redis.ts'
 import { begun, chartStatements, scoresOf, type UploadCalls, uploadCalls } from './support/uploads.ts'
 
 /** Two processes' worth of gateways on one database. */
 async function pair(counters: Record<string, string>): Promise<[TestGateway, TestGateway]> {
-  const postgres = await postgresServer()
-  const env = { DATABASE_URL: await postgres.createDatabase(), ...counters }
+  const { url } = await testDatabase()
+  const env = { DATABASE_URL: url, ...counters }
   const first = await testGateway({ env })
   const client = new Client({ connectionString: env.DATABASE_URL })
   await client.connect()

@@ -32,6 +32,8 @@ export interface PostgresServer {
   readonly url: string
   /** Creates an empty database under a new name, and returns its URL. Takes about 30 ms. */
   createDatabase(): Promise<string>
+  /** Removes a database, and ends its connections. */
+  dropDatabase(databaseUrl: string): Promise<void>
   /** Ends the server and removes its temporary folder. */
   stop(): Promise<void>
   /** Sends SIGKILL to all of its processes, as if the machine were lost. */
@@ -52,6 +54,17 @@ export interface PostgresServer {
   sql(text: string, databaseUrl?: string): Promise<Record<string, unknown>[]>
   /** Runs a client program of the same version, such as `pg_dump`. Rejects if it fails. */
   run(program: string, args: readonly string[]): Promise<void>
+}
+
+/** The server that all tests of a process share: nobody stops it, and what a test needs is in a database of its own. */
+export type SharedPostgres = Omit<PostgresServer, 'stop' | 'kill' | 'restart' | 'pause' | 'resume'>
+
+let shared: Promise<SharedPostgres> | undefined
+
+/** The process's server, with the usual settings, started for the first that asks. A start costs half a second. */
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= startPostgres()
+  return shared
 }
 
 const SETTINGS = {
@@ -104,6 +117,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       const name = `test_${randomUUID().replaceAll('-', '')}`
       await query(url, `CREATE DATABASE ${name}`)
       return new URL(name, url).href
+    },
+    async dropDatabase(databaseUrl) {
+      await query(url, `DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)} WITH (FORCE)`)
     },
     async stop() {
       await end('SIGQUIT')

@@ -93,11 +93,11 @@ interface Running {
 
 async function launch(binary: Program, args: readonly string[], ownDir: string | undefined): Promise<Running> {
   const server = spawn(binary.path, args, { env: binary.env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const guard = startGuard(server, ownDir)
+  tellGuard(server.pid, ownDir ?? NO_FOLDER)
   const gone = new Promise<void>((resolve) => {
     // `close` follows both an exit and a failed start.
     server.once('close', () => {
-      guard.kill('SIGKILL')
+      tellGuard(server.pid, GONE)
       resolve()
     })
   })
@@ -132,15 +132,30 @@ function accepting(server: ChildProcess): Promise<void> {
   })
 }
 
-/** A shell that waits for the end of its standard input, and so of this process, and then cleans up. */
-function startGuard(server: ChildProcess, ownDir: string | undefined): ChildProcess {
-  const script = 'cat >/dev/null; kill -9 "$1"; [ -z "$2" ] || rm -rf "$2"'
-  const guard = spawn('sh', ['-c', script, 'sh', String(server.pid), ownDir ?? ''], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
+const NO_FOLDER = '-'
+const GONE = 'gone'
+
+// A line names a process and its folder. After the last, when this process has ended, those that aren't gone are ended.
+const GUARD = `
+  while read -r pid folder; do
+    case " $pids " in *" $pid "*) ;; *) pids="$pids $pid" ;; esac
+    eval "folder_$pid=\\$folder"
+  done
+  for pid in $pids; do
+    eval "folder=\\$folder_$pid"
+    [ "$folder" = ${GONE} ] || kill -KILL "$pid"
+    case $folder in ${GONE} | ${NO_FOLDER}) ;; *) rm -rf "$folder" ;; esac
+  done
+`
+
+let guard: ChildProcess | undefined
+
+/** One shell for all servers of this process, which outlives it. */
+function tellGuard(pid: number | undefined, folder: string): void {
+  if (pid === undefined) return
+  guard ??= spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.unref()
-  return guard
+  guard.stdin?.write(`${pid} ${folder}\n`)
 }
 
 async function command(port: number, [name, ...args]: readonly string[]): Promise<unknown> {

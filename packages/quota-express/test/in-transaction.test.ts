@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { postgresTests, startPostgres } from '@scoregw/postgres-server'
+import { postgresTests, sharedPostgres } from '@scoregw/postgres-server'
 import { createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
 import { scoreGatewayPolicy } from '@scoregw/quota/score-gateway'
 import { migrateQuota, postgresStore, sqliteStore } from '@scoregw/quota-sql'
@@ -7,7 +7,7 @@ import express, { type Express } from 'express'
 import { Kysely, PostgresDialect, type SqliteDatabase, SqliteDialect, sql, type Transaction } from 'kysely'
 import Database from 'libsql'
 import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { QuotaRefusal, quotaErrorHandler, quotaMiddleware } from '../src/index.ts'
 
 interface Tables {
@@ -40,12 +40,9 @@ async function onSqlite(): Promise<Opened> {
   return { db, quota: quota as Quota<'work'> }
 }
 
-let starting: ReturnType<typeof startPostgres> | undefined
-afterAll(async () => (await starting)?.stop())
-
 async function onPostgres(): Promise<Opened> {
-  starting ??= startPostgres()
-  const url = await (await starting).createDatabase()
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
   const pool = new pg.Pool({ connectionString: url, max: 4 })
   const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }) })
   await migrateQuota(db, { dialect: 'postgres' })
@@ -54,6 +51,7 @@ async function onPostgres(): Promise<Opened> {
   onTestFinished(async () => {
     await quota.close()
     await db.destroy()
+    await server.dropDatabase(url)
   })
   return { db, quota: quota as Quota<'work'> }
 }

@@ -36,7 +36,7 @@ describe.runIf(postgresTests).each([
     const store = postgresStore({ pool: database.pool(), deadlineMs: 500 })
     const quota = createQuota({ policy: faultPolicy(HISTORIES.takes / 2), store })
     onTestFinished(() => quota.close())
-    const fault = faultOf(database.server)
+    const fault = faultOf(database.own)
     const { calls, refused, unanswered } = await runFaultHistories(quota, { ...HISTORIES, fault })
     expect(refused).toBeGreaterThan(calls / 10)
     expect(unanswered).toBeGreaterThanOrEqual(HISTORIES.runs)

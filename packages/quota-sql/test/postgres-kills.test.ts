@@ -24,8 +24,8 @@ describe.runIf(postgresTests && slowTests)('killed processes in transactions', (
       }
     })
     await expect.poll(() => admitted).toBeGreaterThan(50)
-    await database.server.kill()
-    await database.server.restart()
+    await database.own.kill()
+    await database.own.restart()
     const atRestart = admitted
     await expect.poll(() => admitted).toBeGreaterThan(atRestart + 50)
     isOver = true

@@ -1,30 +1,45 @@
-import { type PostgresOptions, type PostgresServer, startPostgres } from '@scoregw/postgres-server'
+import {
+  type PostgresOptions,
+  type PostgresServer,
+  type SharedPostgres,
+  sharedPostgres,
+  startPostgres,
+} from '@scoregw/postgres-server'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { migrateQuota } from '../../src/index.ts'
 import { poolOf } from './pool.ts'
 
-/** A server with a database that has the tables, for the tests of a `describe`. */
+/** A database that has the tables, for the tests of a `describe`: on a server of its own if that has options. */
 export class TestDatabase {
   readonly #pools: pg.Pool[] = []
-  #server: PostgresServer | undefined
+  #server: SharedPostgres | undefined
+  #own: PostgresServer | undefined
   #url = ''
 
-  constructor(options: PostgresOptions = {}) {
+  constructor(own?: PostgresOptions) {
     beforeAll(async () => {
-      this.#server = await startPostgres(options)
+      this.#own = own && (await startPostgres(own))
+      this.#server = this.#own ?? (await sharedPostgres())
       this.#url = await newDatabase(this.#server)
     })
     afterAll(async () => {
       await Promise.all(this.#pools.map((pool) => pool.end()))
-      await this.#server?.stop()
+      if (this.#own === undefined) await this.#server?.dropDatabase(this.#url)
+      else await this.#own.stop()
     })
   }
 
-  get server(): PostgresServer {
+  get server(): SharedPostgres {
     if (this.#server === undefined) throw new Error('the server is started before the first test')
     return this.#server
+  }
+
+  /** The server of its own, to kill and pause. */
+  get own(): PostgresServer {
+    if (this.#own === undefined) throw new Error('this database is on a shared server')
+    return this.#own
   }
 
   get url(): string {
@@ -40,7 +55,7 @@ export class TestDatabase {
 }
 
 /** Another database with the tables. */
-async function newDatabase(server: PostgresServer): Promise<string> {
+async function newDatabase(server: SharedPostgres): Promise<string> {
   const url = await server.createDatabase()
   const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }) })
   await migrateQuota(db, { dialect: 'postgres' })
