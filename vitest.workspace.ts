@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 
 const root = import.meta.dirname
 const conditions = ['@scoregw/source']
@@ -33,17 +33,18 @@ const folders = [
 ].filter((folder) => existsSync(join(root, folder, 'test')))
 
 /** One project for all of them: what many of them import is translated once, and read once by each worker. */
-const tests: TestProjectInlineConfiguration = {
+export default defineConfig({
   plugins: [sources],
   // Where a package names its main file without an extension, Node takes `.js`: so it is there once, whoever imports it.
   resolve: { conditions, extensions: ['.js', '.mjs', '.ts', '.json'] },
   ssr: { resolve: { conditions } },
   test: {
-    name: 'tests',
     root,
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
     setupFiles: ['internal/quota-histories/src/test-seed.ts', 'internal/server-kit/src/no-leaks.ts'],
     isolate: false,
+    // On two cores, the third goes on while the others wait for servers and processes; each imports everything once.
+    maxWorkers: 3,
     // For open files that are closed when their object is collected.
     execArgv: ['--expose-gc'],
     // For machines that are busy with other work: most tests take milliseconds.
@@ -51,30 +52,6 @@ const tests: TestProjectInlineConfiguration = {
     hookTimeout: 180_000,
     // What is waited for comes, when others leave it the processor.
     expect: { poll: { timeout: 30_000 } },
-  },
-}
-
-/** Type tests run once, in a project of their own: the compiler starts once instead of once a project. */
-const types: TestProjectInlineConfiguration = {
-  test: {
-    name: 'types',
-    root,
-    include: [],
-    typecheck: {
-      enabled: true,
-      only: true,
-      checker: join(root, 'node_modules/typescript-7/bin/tsc'),
-      include: ['packages/*/test/**/*.test-d.ts'],
-      tsconfig: join(root, 'tsconfig.types.json'),
-    },
-  },
-}
-
-export default defineConfig({
-  test: {
-    projects: [tests, types],
-    // On two cores, the third goes on while the others wait for servers and processes; each imports everything once.
-    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -22,7 +22,6 @@ for (const { file, line } of missing) console.error(`not exactly once in ${file}
 
 const vitest = await createVitest('test', {
   config: join(root, 'vitest.workspace.ts'),
-  project: ['tests'],
   watch: false,
   bail: 1,
   maxWorkers: 1,

@@ -34,7 +34,7 @@ if (!/^-?\d{1,10}$/.test(seed)) refuse(`SEED is ${JSON.stringify(seed)}: it has 
 if (files.length !== 1) refuse(`${files.length} files are given: give one`)
 if (!files[0].endsWith('.test.ts') || !existsSync(files[0]))
   refuse(`${files[0]} is no test: is it a path from the root?`)
-const args = ['run', '--config', 'vitest.workspace.ts', '--project', 'tests', files[0]]
+const args = ['run', '--config', 'vitest.workspace.ts', files[0]]
 const env = { ...process.env, QUOTA_TEST_SEED: seed, ...(deep && { QUOTA_TEST_DEEP: '1' }) }
 const { status } = spawnSync('vitest', args, { stdio: 'inherit', env })
 process.exit(status ?? 1)

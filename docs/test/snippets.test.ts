@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { slowTests } from '@scoregw/server-kit'
 import { afterAll, describe, expect, it } from 'vitest'
 import { codeOf } from '../.vitepress/theme/playground/code-of.ts'
 import { PRESETS } from '../.vitepress/theme/playground/presets.ts'
@@ -104,22 +105,30 @@ describe('snippets of the documentation', () => {
     expect(open.map(({ page, line }) => `${page}:${line}`)).toEqual([])
   })
 
-  it('snippets have no type errors', async () => expect(await typeErrors()).toEqual([]), 600_000)
+  it.runIf(slowTests)('snippets have no type errors', async () => expect(await typeErrors()).toEqual([]), 600_000)
 
-  it('snippets of the playground admit their request', async () => {
-    const runs = (await runsOfAll()).slice(0, played.length)
-    expect(runs).toEqual(played.map(() => ({ logged: ['true'] })))
-  }, 600_000)
+  it.runIf(slowTests)(
+    'snippets of the playground admit their request',
+    async () => {
+      const runs = (await runsOfAll()).slice(0, played.length)
+      expect(runs).toEqual(played.map(() => ({ logged: ['true'] })))
+    },
+    600_000,
+  )
 
-  it('snippets print what they say', async () => {
-    const shown = run.slice(played.length)
-    const done = (await runsOfAll()).slice(played.length)
-    const where = ({ page, line }: Snippet): string => `${page}:${line}`
-    const said = shown.map((snippet) => [where(snippet), snippet.expected, undefined])
-    const did = shown.map((snippet, index) => {
-      const { logged = [], error } = done[index] ?? {}
-      return [where(snippet), logged.map(oneLine), error]
-    })
-    expect(did).toEqual(said)
-  }, 600_000)
+  it.runIf(slowTests)(
+    'snippets print what they say',
+    async () => {
+      const shown = run.slice(played.length)
+      const done = (await runsOfAll()).slice(played.length)
+      const where = ({ page, line }: Snippet): string => `${page}:${line}`
+      const said = shown.map((snippet) => [where(snippet), snippet.expected, undefined])
+      const did = shown.map((snippet, index) => {
+        const { logged = [], error } = done[index] ?? {}
+        return [where(snippet), logged.map(oneLine), error]
+      })
+      expect(did).toEqual(said)
+    },
+    600_000,
+  )
 })

@@ -10,6 +10,7 @@ import {
   type HttpRouteSettings,
   playOnNode,
 } from '@scoregw/quota-testkit/http'
+import { randomRuns } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
 import { quotaListener } from '../../code/node-http.ts'
 
@@ -85,7 +86,7 @@ function quietly<T>(run: () => Promise<T>): Promise<T> {
 }
 
 const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, () => quietly(run)) }
-const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
+const requests = randomRuns(100, 10_000)
 const count = describeHttp(runner, harness, 'node:http, as the page writes it')
 describeHttpFuzz(runner, harness, 'node:http, as the page writes it', requests)
 test('node:http runs every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))

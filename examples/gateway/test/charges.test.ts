@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
-import { testSeed } from '@scoregw/server-kit'
+import { slowTests, testSeed } from '@scoregw/server-kit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { COUNTERS } from '../src/db/schema.ts'
@@ -141,7 +141,7 @@ async function killedInPurchase(redisEnv: Record<string, string>): Promise<Sende
   return { send: sender((await runGateway(tempDir(), env)).baseUrl) }
 }
 
-describe('a gateway killed between the charge and the commit of a purchase', () => {
+describe.runIf(slowTests)('a gateway killed between the charge and the commit of a purchase', () => {
   it.runIf(postgresTests)(
     'with PostgreSQL, nothing was charged, and a repeat buys once',
     { timeout: 90_000 },

@@ -1,4 +1,5 @@
 import { browserTests } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import {
   confirmedSave,
@@ -11,7 +12,7 @@ import {
 } from './support/console.ts'
 import { ADMIN_TOKEN, testGateway } from './support/gateway.ts'
 
-describe.runIf(browserTests)('accounts in the console', () => {
+describe.runIf(browserTests && slowTests)('accounts in the console', () => {
   it('the console disables, enables and deletes accounts after a confirmation', async () => {
     const gateway = await testGateway()
     const { send } = gateway

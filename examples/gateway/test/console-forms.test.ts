@@ -1,4 +1,5 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { keptBy } from './support/browser.ts'
 import {
@@ -81,7 +82,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 }
 
-describe.runIf(browserTests)('forms of the console', () => {
+describe.runIf(browserTests && slowTests)('forms of the console', () => {
   it('forms keep their input while other pages are open and after signing in again', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)

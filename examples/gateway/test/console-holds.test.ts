@@ -1,9 +1,10 @@
 import { browserTests } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { goTo, screenAndAccessibilityFaults, section, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, testGateway } from './support/gateway.ts'
 
-describe.runIf(browserTests)('holds in the console', () => {
+describe.runIf(browserTests && slowTests)('holds in the console', () => {
   it('a user’s page shows an open hold and releases it', async () => {
     const gateway = await testGateway()
     const { send } = gateway

@@ -1,4 +1,5 @@
 import { browserTests, type Locator, type Page } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { changesIn, reachByKeyboard, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
@@ -17,7 +18,7 @@ interface Hands {
   steps(): number
 }
 
-describe.runIf(browserTests)('the five jobs of an administrator, by keyboard', () => {
+describe.runIf(browserTests && slowTests)('the five jobs of an administrator, by keyboard', () => {
   it('raising a limit for a user takes 3 steps', async () => {
     const { gateway, hands } = await atWork()
     const { page, write, keys } = hands

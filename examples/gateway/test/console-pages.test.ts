@@ -2,6 +2,7 @@ import { browserTests, type Locator } from '@scoregw/browser'
 import { adaptiveLaw, initialFactor } from '@scoregw/quota/adaptive'
 import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { COUNTERS } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
@@ -24,7 +25,7 @@ import { closedInTheEnd } from './support/test-database.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-describe.runIf(browserTests)('pages of the console', () => {
+describe.runIf(browserTests && slowTests)('pages of the console', () => {
   it('an invalid id in a link sends no request, so the token goes nowhere else', async () => {
     const { page, requests } = await signedIn(await testGateway())
     const before = requests.length

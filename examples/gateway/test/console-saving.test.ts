@@ -1,4 +1,5 @@
 import { browserTests, type Page } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import {
   changeSettings,
@@ -16,7 +17,7 @@ const PHONE = { width: 390, height: 844 }
 /** As long as an id may be, of letters that are as wide as can be. */
 const LONG = 'W'.repeat(128)
 
-describe.runIf(browserTests)('saving in the console, by keyboard', () => {
+describe.runIf(browserTests && slowTests)('saving in the console, by keyboard', () => {
   it('a limit of 0 for everyone is saved only after a summary of every change, which says that it blocks', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway)

@@ -1,4 +1,5 @@
 import { browserTests } from '@scoregw/browser'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import {
   addOutcomes,
@@ -19,7 +20,7 @@ const upsert = { body: { musicList: [ENTRY] } }
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const LONG = 'x'.repeat(128)
 
-describe.runIf(browserTests)('what administrators watch', () => {
+describe.runIf(browserTests && slowTests)('what administrators watch', () => {
   it('the overview updates by itself and says since when it doesn’t', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)

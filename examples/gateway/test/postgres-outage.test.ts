@@ -45,7 +45,7 @@ describe.runIf(postgresTests)('a silent PostgreSQL', () => {
   })
 })
 
-describe.runIf(postgresTests && redisTests)('a PostgreSQL killed under load', () => {
+describe.runIf(postgresTests && redisTests && slowTests)('a PostgreSQL killed under load', () => {
   it('requests get 503 while PostgreSQL is down and work within a second, with all acknowledged data', async () => {
     const [postgres, redis] = await Promise.all([postgresServer({ durable: true }), redisServer()])
     const env = { ...TOKENS, CHART_API_KEY: KEY, DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }

@@ -2,7 +2,7 @@ import { postgresTests } from '@scoregw/postgres-server'
 import { initialSettings } from '@scoregw/quota/internal'
 import { systemClock } from '@scoregw/quota/store'
 import { type RedisServer, redisTests } from '@scoregw/redis-server'
-import { ownTime, withinOwnTime } from '@scoregw/server-kit'
+import { ownTime, slowTests, withinOwnTime } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
 import type { Db } from '../src/db/schema.ts'
@@ -72,7 +72,7 @@ async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Pr
 
 const announcedIn = ({ redis }: Pair): Promise<unknown> => redis.cli('GET', '{gateway}:settings')
 
-describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () => {
+describe.runIf(redisTests && postgresTests && slowTests)('lost settings of two gateways', () => {
   it('settings lost by Redis are announced again, and later changes apply', async () => {
     const both = await pair()
     const [here, there] = both.gateways

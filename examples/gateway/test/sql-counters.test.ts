@@ -1,4 +1,5 @@
 import { postgresTests } from '@scoregw/postgres-server'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { postgresServer } from './support/postgres.ts'
@@ -47,7 +48,7 @@ describe('counters in the embedded database', () => {
   })
 })
 
-describe.runIf(postgresTests)('counters in PostgreSQL', () => {
+describe.runIf(postgresTests && slowTests)('counters in PostgreSQL', () => {
   it('two processes share limits, and killing either loses no answered charge', async () => {
     const postgres = await postgresServer({ durable: true })
     const env = { ...TOKENS, DATABASE_URL: await postgres.createDatabase() }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { slowTests } from '@scoregw/server-kit'
 import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
@@ -14,7 +15,7 @@ async function outputOf(name: string): Promise<string[]> {
   return stdout.trim().split('\n')
 }
 
-it('users of a model are charged in three units, and the third is refused', async () => {
+it.runIf(slowTests)('users of a model are charged in three units, and the third is refused', async () => {
   expect(await outputOf('ai-sdk')).toEqual([
     'Tea is ready.',
     'Tea is ready.',
@@ -25,7 +26,7 @@ it('users of a model are charged in three units, and the third is refused', asyn
   ])
 })
 
-it('the third call of a tool is refused with a text for its model', async () => {
+it.runIf(slowTests)('the third call of a tool is refused with a text for its model', async () => {
   expect(await outputOf('mcp')).toEqual([
     'It rains in Oslo.',
     'It rains in Rome.',
@@ -35,6 +36,6 @@ it('the third call of a tool is refused with a text for its model', async () => 
   ])
 })
 
-it('the client example paces itself under a limit', async () => {
+it.runIf(slowTests)('the client example paces itself under a limit', async () => {
   expect(await outputOf('client')).toEqual(['10 of 10 requests answered, 0 refused', 'took at least 3 seconds: true'])
 })

@@ -8,6 +8,7 @@ import {
   redisTests,
   startRedis,
 } from '@scoregw/redis-server'
+import { slowTests } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const cwd = join(import.meta.dirname, '..')
@@ -19,7 +20,7 @@ const args = (file: string) => [
   file,
 ]
 
-describe.runIf(redisTests)(
+describe.runIf(redisTests && slowTests)(
   'several services with one policy file',
   () => {
     let redis: RedisServer

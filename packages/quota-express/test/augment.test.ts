@@ -1,3 +1,4 @@
+import { slowTests } from '@scoregw/server-kit'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
@@ -36,7 +37,7 @@ const metered = quotaMiddleware({ quota, subject: (req) => req.get('x-user') })
 const app = express().use(metered)
 `
 
-it('an app may have a `quota` of its own on its requests, and asks the middleware for ours', () => {
+it.runIf(slowTests)('an app may have a `quota` of its own on its requests, and asks the middleware for ours', () => {
   const own = `
 declare global {
   namespace Express {
@@ -47,7 +48,7 @@ app.get('/', (req, res) => res.json([req.quota.mine, metered.of(req)?.decision.l
   expect(faultsOf(APP + own)).toEqual([])
 })
 
-it('`req.quota` has a type only with an import', () => {
+it.runIf(slowTests)('`req.quota` has a type only with an import', () => {
   const handler = "app.get('/', (req, res) => res.json(req.quota?.charged))"
   expect(faultsOf(APP + handler)).toEqual([expect.stringContaining("Property 'quota' does not exist")])
   expect(faultsOf(`import '@scoregw/quota-express/augment'${APP}${handler}`)).toEqual([])

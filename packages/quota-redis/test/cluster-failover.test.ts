@@ -1,4 +1,4 @@
-import { withinOwnTime } from '@scoregw/server-kit'
+import { slowTests, withinOwnTime } from '@scoregw/server-kit'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type LeasedEngine, leasedEngine, sitePolicy } from './leases/engines.ts'
@@ -67,7 +67,7 @@ async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<
   return { lost: Math.max(0, acknowledged - used), recoveredMs }
 }
 
-describe.runIf(redisTests).concurrent('failover', () => {
+describe.runIf(redisTests && slowTests).concurrent('failover', () => {
   it('a cluster decides again within 6 s of a failover, exceeds no limit, and ignores the old primary', async ({
     onTestFinished,
   }) => {

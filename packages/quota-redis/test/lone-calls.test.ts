@@ -17,7 +17,7 @@ import { Seen } from './support/scenes.ts'
 const STEPS = 12
 /** Histories that are played side by side: each waits for its server most of the time. */
 const SEEDS = fc.array(fc.integer(), { minLength: 4, maxLength: 4 })
-const RUNS = randomRuns(20, 2_500)
+const RUNS = randomRuns(8, 2_500)
 const TIMEOUT_MS = 60_000 + 2_400 * RUNS
 
 const MINUTE_MS = 60_000

@@ -28,7 +28,8 @@ const PASSWORD = 'hunter2'
 const write = { subject: 'u', operation: 'write' } as const
 
 describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
-  const database = new TestDatabase()
+  // Its own: a role and a password are added to it.
+  const database = new TestDatabase({})
 
   beforeAll(async () => {
     const { server, url } = database

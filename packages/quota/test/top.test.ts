@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { testSeed } from '@scoregw/server-kit'
+import { slowTests, testSeed } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { topSubjects } from '../src/top.ts'
@@ -228,7 +228,7 @@ function zipf(users: number, next: () => number): () => number {
   }
 }
 
-it('95 of the top 100 of 50,000 users under Zipf are found', () => {
+it.runIf(slowTests)('95 of the top 100 of 50,000 users under Zipf are found', () => {
   const seed = testSeed
   const { quota, clock, top } = counted()
   const next = randomFrom(seed)
@@ -259,7 +259,7 @@ it('95 of the top 100 of 50,000 users under Zipf are found', () => {
   }
 })
 
-it('the longest subject names take less than 1 MB and don’t keep their source texts', () => {
+it.runIf(slowTests)('the longest subject names take less than 1 MB and don’t keep their source texts', () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const { quota, clock } = gateway({ policy: gatewayPolicy(flatLimits(1_000_000, 1_000_000_000)) })
