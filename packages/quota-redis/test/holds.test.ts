@@ -38,6 +38,29 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect((await one.holds.sweep()).ended).toMatchObject([{ costs: { tokens: 10 }, endsAt: clock.now() }])
   })
 
+  it('a hold that ends at this very instant doesn’t count for a hold that comes with other calls', async () => {
+    const clock = manualClock()
+    const one = holder({ prefix: newPrefix(), schema: HOURS, limits: [100], clock })
+    await one.hold('first', 10, { ttlMs: 1_000 })
+    clock.advance(999)
+    const next = async () => (await Promise.all([one.hold('next', 20, { maxHolds: 1 }), one.take(1)]))[0].outcome
+    expect(await next()).toBe('too_many_holds')
+    clock.advance(1)
+    expect(await next()).toBe('admitted')
+  })
+
+  it('holds that come together count for each other, and their row is kept for the one that lasts longest', async () => {
+    const prefix = newPrefix()
+    const one = holder({ prefix, schema: SLOTS, limits: [100, 5] })
+    const lasting = [36_000_000, 1_000, 1_000]
+    const replies = await Promise.all(
+      lasting.map((ttlMs, n) => one.hold(`h${n}`, 1, { ttlMs, slot: true, maxHolds: 2 })),
+    )
+    expect(replies.map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted', 'too_many_holds'])
+    const row = new Keys(prefix, SLOTS).row(0, 'u')
+    expect(await expiresAt(row)).toBeGreaterThanOrEqual(replies[0]!.now + lasting[0]!)
+  })
+
   it('20 concurrent holds of 75 under a limit of 500 in two processes give exactly 6 admissions', async () => {
     const options = { prefix: newPrefix(), schema: HOURS, limits: [500] }
     const parties = [holder(options), holder(options)]

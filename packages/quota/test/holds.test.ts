@@ -286,12 +286,48 @@ describe.each([
     expect(timers()).toBe(0)
   })
 
+  it('run() extends again after a failure, until the hold has ended or is settled', async () => {
+    vi.useFakeTimers()
+    const timers = openTimers(['reservations/handle.ts'])
+    const clock = testClock()
+    let isCut = false
+    const store = asyncStore(memoryStore({ clock }), async () => {
+      if (isCut) throw new Error('cut off')
+    })
+    const quota = createQuota({ policy, clock, store, logger: false })
+    const turn = async (ms: number): Promise<void> => {
+      clock.at += ms
+      await vi.advanceTimersByTimeAsync(ms)
+    }
+    const hold = { subject: 'u', operation: 'ask', ttlMs: MINUTE } as const
+    await quota.run(hold, async () => {
+      isCut = true
+      await turn(20_000)
+      isCut = false
+      await turn(20_000)
+      clock.at += MINUTE - 1
+      expect([await used(quota), timers()]).toEqual([75, 1])
+      clock.at += 1
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(timers()).toBe(0)
+    })
+    await quota.run(hold, async (reservation) => {
+      await reservation.commit()
+      await turn(20_000)
+      expect(timers()).toBe(0)
+    })
+    await quota.close()
+  })
+
   it('the end of a hold and its overrun are reported', async () => {
     const { quota, clock } = engine(isSync)
     const events: unknown[] = []
     quota.on('holdEnded', (end) => events.push(end))
     quota.on('overrun', (overrun) => events.push(overrun))
-    await (await held(quota)).commit(200)
+    const above = await held(quota)
+    await above.commit(200)
+    // A repeat charges nothing, and so reports nothing.
+    await (await quota.resume(above.token!)).commit(200)
     await held(quota)
     clock.at += MINUTE
     expect((await quota.holds.sweep()).open).toBe(0)

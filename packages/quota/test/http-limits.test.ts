@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
+import { rateLimitFields } from '../src/http/headers.ts'
 import { quotaExceededBody, quotaHeaders, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
 import { createQuota } from '../src/index.ts'
 
@@ -106,4 +107,19 @@ it('X-RateLimit-Reset of a refusal is the instant of Retry-After, even if the bu
     'X-RateLimit-Remaining': '0',
     'X-RateLimit-Reset': String(NOW / 1_000 + 1),
   })
+})
+
+it('header fields have lengths and instants rounded up to whole seconds', () => {
+  const quota = createQuota({ limits: { calls: { by: 'user', limit: 1, per: '1500ms' } }, clock })
+  const decision = quota.consumeSync({ subject: 'u' })
+  expect(quotaHeaders(decision, { standardHeaders: 'draft-11', legacyHeaders: true })).toMatchObject({
+    'RateLimit-Policy': '"calls";q=1;w=2',
+    RateLimit: '"calls";r=0;t=2',
+    'X-RateLimit-Reset': String(NOW / 1_000 + 2),
+  })
+})
+
+it('the rest of a concurrency limit isn’t changed by what comes back', async () => {
+  const { decision } = await engine().reserve({ subject: 'u', operation: 'chat', ttlMs: 60_000 })
+  expect(rateLimitFields(decision!, 'all', -1)?.limit).toContain('"running";r=1')
 })

@@ -72,6 +72,12 @@ describe('logs of outages', () => {
       `error quota: store_error: Out of memory. Requests get 503 until it answers. ${DOCS}`,
       LINE.replace(' https:', ' So far: 1 s, 1 request answered 503. https:'),
     ])
+    await call(undefined)
+    const { length } = lines
+    // A clock that is set back makes no outage silent.
+    clock.advance(-3_600_000)
+    await call(away)
+    expect(lines.slice(length)).toEqual([LINE])
   })
 
   it('an outage with a different error each time doesn’t flood the log', async () => {

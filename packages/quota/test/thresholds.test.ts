@@ -130,10 +130,10 @@ describe('near limits', () => {
     const clock = testClock()
     const quota = createQuota({
       unit: 'tokens',
-      limits: { perHour: { by: 'user', limit: 20, per: '1h' }, running: { by: 'user', concurrency: 2 } },
+      limits: { perHour: { by: 'user', limit: 20, per: '1h' }, running: { by: 'user', concurrency: 11 } },
       operations: { chat: { cost: 10 } },
       thresholds: [
-        { left: 1, unit: 'slots' },
+        { left: 10, unit: 'slots' },
         { left: 10, unit: 'tokens' },
       ],
       clock,
@@ -142,6 +142,7 @@ describe('near limits', () => {
     const near: string[] = []
     quota.on('nearLimit', ({ limit, threshold }) => near.push(`${limit.name} ${threshold.unit}`))
     const reservation = await quota.reserve({ subject: 'u' })
+    // Of slots, too, ten are left.
     expect(near).toEqual(['running slots'])
     await reservation.commit()
     expect(near).toEqual(['running slots', 'perHour tokens'])
@@ -168,6 +169,21 @@ describe('near limits', () => {
       consume(2)
       expect(near).toEqual(['u personal-write-1h 48/60 {"share":0.8}'])
     }
+  })
+
+  it('nearLimit waits for all that is open, after others are settled and with what was added', async () => {
+    const { quota, near, consume } = heard()
+    const of = (subject: string, cost: number) => quota.reserveSync({ subject, operation: 'write', cost, ttlMs: HOUR })
+    const [first, second] = [of('u', 10), of('u', 30)]
+    first.cancel()
+    consume(20)
+    second.cancel()
+    const grown = of('v', 30)
+    await grown.add(5)
+    consume(20, 'v')
+    await grown.cancel()
+    await new Promise(setImmediate)
+    expect(near).toEqual([])
   })
 
   it('nearLimit is emitted by the settlement that leaves the limit near', async () => {

@@ -111,6 +111,8 @@ describe.runIf(redisTests)('grants of leases', () => {
     ]
     const { statuses, amounts } = await grant('a', { costs, limits: [10, 4], wanted: [1, 1] })
     expect([statuses, amounts]).toEqual(['araar', [10, 4]])
+    // Of what is above a lowered limit, nothing is left.
+    expect((await grant('a', { costs: [[0, 1]], limits: [5, LIMIT] })).statuses).toBe('a')
   })
 
   it('nothing is leased together with a refusal, of other units neither', async () => {

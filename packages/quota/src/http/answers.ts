@@ -253,7 +253,7 @@ function limitBody(status: HeldLimitStatus): LimitStatusBody {
     ...(burst === undefined ? {} : { burst }),
     used,
     remaining,
-    ...(held === undefined || held === 0 ? {} : { held }),
+    ...(held === undefined ? {} : { held }),
     startedAt: startedAt === null ? null : isoText(startedAt),
     resetAt: resetAt === null ? null : isoText(resetAt),
   }
