@@ -116,6 +116,8 @@ describe('buckets', () => {
       return [limit, most]
     }
     expect(of()).toEqual([600, 50])
+    // A share of less than one token is one.
+    expect(of({ calls: 5 })).toEqual([5, 1])
     expect([of({ calls: 60 }), of({ calls: { limit: 60, burst: 30 } })]).toEqual([
       [60, 5],
       [60, 30],
