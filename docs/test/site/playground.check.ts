@@ -47,6 +47,8 @@ const meter = (page: Page, name: string): Promise<string | null> =>
 
 async function startFrom(page: Page, preset: string): Promise<void> {
   await page.locator('[data-field=preset]').selectOption(preset)
+  // Shown once the calendar is loaded, and what it begins with has been played.
+  for (const { name } of PRESETS[preset]?.limits ?? []) await page.locator(`[data-meter="${name}"]`).waitFor()
   await beginAgain(page)
 }
 

@@ -82,7 +82,7 @@ async function followsRotation(servers: readonly RedisServer[], { client, rotate
 
   await setPassword(servers, 't2')
   for (const store of stores) await vi.waitFor(() => expect(store.ready()).rejects.toThrow(/WRONGPASS/), 15_000)
-  await expect(settings.read()).rejects.toThrow(/WRONGPASS/)
+  await vi.waitFor(() => expect(settings.read()).rejects.toThrow(/WRONGPASS/), 15_000)
   rotate()
   await vi.waitFor(work, { timeout: 15_000 })
 }
