@@ -134,3 +134,13 @@ it('a blocked subject is refused by its own limits also where none of them count
     ...{ refusals: [refusal], refusedBy: refusal },
   })
 })
+
+it('where no slot is free, a second is waited, whatever ends of the subject’s settings', async () => {
+  const clock = testClock()
+  const limits = { perHour: { by: 'user', limit: 10, per: '1h' }, running: { by: 'user', concurrency: 1 } } as const
+  const quota = createQuota({ limits, clock, store: memoryStore({ clock }) })
+  await quota.subjects.set('u', { limits: { perHour: 5 }, until: { limits: clock.at + 30_000 } })
+  await quota.reserve({ subject: 'u' })
+  const { decision } = await quota.reserve({ subject: 'u' })
+  expect(decision).toMatchObject({ allowed: false, refusedBy: { name: 'running' }, retryAfterMs: 1_000 })
+})
