@@ -278,6 +278,12 @@ describe('trials', () => {
     })
   })
 
+  it('a trial fails on evidence that is too little against a rise', () => {
+    const trial = { homeHundredths: 110, levelHundredths: 115, endsAt: NOW + 5 * MINUTE }
+    const after = (evidence: number) => adaptiveLaw(below({ trial, evidence }), NONE, NOW).memory.trial
+    expect([3.4, 3.6].map(after)).toEqual([trial, null])
+  })
+
   it.each<[string, Partial<FactorMemory>]>([
     ['before its time', { failed: { ...FAILED, retryAt: NOW + 1 } }],
     ['while a rise may still show', { rises: [roseFrom(105, 90)] }],
@@ -334,6 +340,12 @@ describe('errors that lower limits don’t help against', () => {
     expect(tried(12).reason?.code).toBe('errors_high')
     const ending = { ...fell, tickedAt: (fell.lastMoveAt ?? 0) + 12 * HOUR - MINUTE }
     expect(adaptiveLaw(ending, worse, (fell.lastMoveAt ?? 0) + 12 * HOUR).reason?.code).toBe('in_vain')
+  })
+
+  it('the hours before the next return in vain double up to 48', () => {
+    const fallen = (hours: number) =>
+      adaptiveLaw(state({}, { vainRate: 0.05, vainWaitMs: hours * HOUR }), BAD, NOW).memory.vainWaitMs / HOUR
+    expect([12, 24, 48].map(fallen)).toEqual([24, 48, 48])
   })
 
   it('when errors pass, the law goes on as usual', () => {

@@ -63,6 +63,25 @@ it('a process’s own change of a subject applies to its next decision, before t
   expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(false)
 })
 
+it('after a report of everything, a subject’s settings are read again, though the document is as it was', async () => {
+  const { inner, store } = heldSettings()
+  let report: Parameters<AsyncSettingsStore['watch']>[0] = () => undefined
+  const watched: AsyncSettingsStore = {
+    ...store,
+    read: async () => inner.read(),
+    watch(listener) {
+      report = listener
+      return () => undefined
+    },
+  }
+  const quota = createQuota({ policy, settingsStore: watched })
+  expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(true)
+  inner.writeSubject('personal', 'u', { blocked: true }, {})
+  expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(true)
+  report({ kind: 'everything' })
+  expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(false)
+})
+
 describe('limits and their revision', () => {
   it('limits and their revision always come from one settings document', async () => {
     const clock = testClock()

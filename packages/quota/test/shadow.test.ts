@@ -15,6 +15,9 @@ describe('shadowed limits', () => {
     )
     const first = quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     expect([first.allowed, first.shadowed]).toEqual([true, []])
+    expect(quota.peekSync({ subject: 'u', operation: 'write', cost: 15 }).shadowed).toMatchObject([
+      { name: 'personal-write-1h', used: 60, requested: 15 },
+    ])
     const second = quota.consumeSync({ subject: 'u', operation: 'write', cost: 15 })
     expect(second.allowed).toBe(true)
     expect(second.shadowed).toMatchObject([

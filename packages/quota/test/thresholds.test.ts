@@ -179,6 +179,7 @@ describe('near limits', () => {
     consume(20)
     second.cancel()
     const grown = of('v', 30)
+    if (grown.status !== 'reserved') throw new Error('it is to be admitted')
     await grown.add(5)
     consume(20, 'v')
     await grown.cancel()

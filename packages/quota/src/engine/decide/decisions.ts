@@ -99,7 +99,7 @@ export class Decisions {
 
   /** Refuses a request of a blocked subject, without reading counters; `undefined`: it isn't blocked. */
   blocked(demand: TakeDemand): RefusedDecision | undefined {
-    if (demand.quotas.blocked === undefined || !demand.hasSubjectSettings) return undefined
+    if (demand.quotas.blocked === undefined) return undefined
     return refusedBlocked(demand, this.#deps.clock.now(), this.frameOf(demand))
   }
 
