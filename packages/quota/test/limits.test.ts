@@ -248,3 +248,10 @@ describe('compiled settings', () => {
     expect(at(2_000)).toEqual([10, 500, 5])
   })
 })
+
+it('of a limit that was lowered below what is used, nothing is left', async () => {
+  const quota = createQuota({ limits: { api: { by: 'user', limit: 10, per: '1h' } }, clock: testClock() })
+  quota.consumeSync({ subject: 'u', cost: 8 })
+  await quota.settings.update({ limits: { api: 3 } })
+  expect(quota.statusSync('u').limits.api).toMatchObject({ limit: 3, used: 8, remaining: 0 })
+})

@@ -82,6 +82,14 @@ it('after a report of everything, a subject’s settings are read again, though 
   expect((await quota.consume({ ...write, cost: 1 })).allowed).toBe(false)
 })
 
+it('a free operation is not admitted before the settings were ever read', async () => {
+  const { store } = heldSettings()
+  const away = { ...store, read: () => Promise.reject(new Error('away')) }
+  const quota = createQuota({ policy, settingsStore: away, logger: false })
+  const call = quota.consume({ subject: 'u', operation: 'free' })
+  await expect(call).rejects.toMatchObject({ code: 'quota_unavailable' })
+})
+
 describe('limits and their revision', () => {
   it('limits and their revision always come from one settings document', async () => {
     const clock = testClock()
