@@ -51,14 +51,14 @@ describe.runIf(redisTests)('grants of leases', () => {
       return { ...reply, id }
     }
 
-    /** Returns a part of a lease in the windows that the first grant opened. */
-    function refund({ id, sentAt }: GrantReply & { id: string }, amounts: readonly number[]) {
+    /** Returns a part of a lease, by default in the windows that the first grant opened. */
+    function refund({ id, sentAt }: GrantReply & { id: string }, amounts: readonly number[], starts = [start, start]) {
       const terms = { limits: [], settingsRevision: undefined, periods: undefined }
-      const lease = { ...terms, id, amounts, sentAt, now: start, endsAt: start + HOUR_MS, starts: [start, start] }
+      const lease = { ...terms, id, amounts, sentAt, now: start, endsAt: start + HOUR_MS, starts }
       return callsOf('any').refund([0], lease, amounts)
     }
 
-    return { grant, refund, testClock, book }
+    return { grant, refund, testClock, start, book }
   }
 
   it('a process gets its share of half the rest, by how many processes asked in the last five seconds', async () => {
@@ -98,6 +98,20 @@ describe.runIf(redisTests)('grants of leases', () => {
     expect(await refund(lease, [1_000, 5])).toEqual([100, 5])
     expect(await redis.admin.pttl(book)).toBeGreaterThan(0)
     expect(await refund(lease, [1, 1])).toEqual(NONE)
+  })
+
+  it('what was leased is not given back to a window that wasn’t open then', async () => {
+    const { grant, refund, start } = site()
+    const lease = await grant('a', { costs: [[10, 10]] })
+    await refund(lease, [10, 10], [start, -1])
+    const { statuses } = await grant('a', {
+      costs: [
+        [LIMIT, 0],
+        [0, LIMIT],
+        [0, LIMIT - 10],
+      ],
+    })
+    expect(statuses).toBe('ara')
   })
 
   it('requests are decided in order, by what is left of the units that they cost', async () => {

@@ -16,7 +16,7 @@ elseif lease then
   for place, row in ipairs(call_of.rows) do
     for c, start in ipairs(row.starts) do
       local amount = amounts[row.units[c]]
-      if amount and rows[place] then give_back(rows[place], place, c, start, amount, false) end
+      if start >= 0 and amount and rows[place] then give_back(rows[place], place, c, start, amount, false) end
     end
   end
   leases[call_of.lease] = nil
