@@ -107,8 +107,14 @@ describe.runIf(redisTests).concurrent('silent servers', () => {
     proxy.replyLatency(300)
     const callers = load(quota, CALLERS)
     // Until the circuit is open, so that late answers come when nothing but probes is sent.
-    await untilSpared(quota)
-    expect(await usedBy(witness, 'u')).toBeGreaterThan(10)
+    let isSpared = false
+    const sparing = untilSpared(quota).finally(() => {
+      isSpared = true
+    })
+    let most = 0
+    while (!isSpared) most = Math.max(most, await usedBy(witness, 'u'))
+    await sparing
+    expect(most).toBeGreaterThan(10)
     expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
     await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 15_000 })
   })
