@@ -114,7 +114,8 @@ describe.runIf(redisTests).concurrent('silent servers', () => {
     let most = 0
     while (!isSpared) most = Math.max(most, await usedBy(witness, 'u'))
     await sparing
-    expect(most).toBeGreaterThan(10)
+    // Else this shows nothing.
+    expect(most).toBeGreaterThan(1)
     expect((await callers.stop()).filter(({ ok }) => ok)).toEqual([])
     await vi.waitFor(async () => expect(await usedBy(witness, 'u')).toBe(1), { timeout: 15_000 })
   })
