@@ -86,15 +86,18 @@ describe('the settings suite on the gateway’s stores', () => {
   const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, run) }
   let redis: RedisServer | undefined
   let dbs: readonly [Db, Db] | undefined
+  let drop: (() => Promise<void>) | undefined
   beforeAll(async () => {
     redis = redisTests ? await startRedis() : undefined
     if (!postgresTests) return
-    const url = await (await sharedPostgres()).createDatabase()
+    const server = await sharedPostgres()
+    const url = await server.createDatabase()
+    drop = () => server.dropDatabase(url)
     dbs = [await openPostgres(url), await openPostgres(url)]
   })
   afterAll(async () => {
     for (const db of dbs ?? []) await db.destroy()
-    await redis?.stop()
+    await Promise.all([redis?.stop(), drop?.()])
   })
   /** One after the other, so that they can be in one database. */
   const onPostgres: OpenBoth = async () => {

@@ -1,21 +1,19 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { slowTests } from '@scoregw/server-kit'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { chatServer, HOLD_MS } from '../src/server.ts'
 import { playStory } from '../src/story.ts'
-
-const { app, models } = chatServer()
-const server: Server = app.listen(0)
-
-afterAll(() => {
-  for (const model of models) model.kill('SIGKILL')
-  server.close()
-})
 
 it.runIf(slowTests)(
   'six of twenty chats start, a dead one is given back, a long one leaves a debt, and a late bill is charged',
   async () => {
+    const { app, models } = chatServer()
+    const server: Server = app.listen(0)
+    onTestFinished(() => {
+      for (const model of models) model.kill('SIGKILL')
+      server.close()
+    })
     const lines: string[] = []
     const { port } = server.address() as AddressInfo
     const story = await playStory(`http://127.0.0.1:${port}`, models, (line) => lines.push(line))

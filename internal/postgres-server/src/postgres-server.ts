@@ -56,7 +56,7 @@ export interface PostgresServer {
   run(program: string, args: readonly string[]): Promise<void>
 }
 
-/** The server that all tests of a process share: nobody stops it, and what a test needs is in a database of its own. */
+/** The server that all tests of a process share: no test stops it, and what a test needs is in a database of its own. */
 export type SharedPostgres = Omit<PostgresServer, 'stop' | 'kill' | 'restart' | 'pause' | 'resume'>
 
 let shared: Promise<SharedPostgres> | undefined

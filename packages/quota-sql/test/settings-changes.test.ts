@@ -10,6 +10,13 @@ import { connectTo, kyselyOn } from './support/sqlite.ts'
 
 const NOW = Date.UTC(2026, 7, 6, 14)
 
+/** Two processes' settings, and what the second hears once it watches. */
+function pairOn(db: Kysely<unknown>) {
+  const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+  const heard: SettingsChange[] = []
+  return { writer, other, heard, watch: () => other.watch((change) => heard.push(change)) }
+}
+
 /** What the conformance suite, which knows no tables, cannot ask. */
 function describeChanges(open: () => Kysely<unknown>): void {
   let made: Kysely<unknown> | undefined
@@ -22,31 +29,29 @@ function describeChanges(open: () => Kysely<unknown>): void {
 
   it('changes are reported one by one in order, and as one when there are too many', async () => {
     const db = await emptied()
-    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    const { writer, other, heard, watch } = pairOn(db)
     await other.poll()
-    const reported: SettingsChange[] = []
-    const unwatch = other.watch((change) => reported.push(change))
+    const unwatch = watch()
     await writer.writeSubject('personal', 'a\0b', {}, {})
     await writer.write({}, {})
     await other.poll()
     await other.poll()
-    expect(reported.splice(0)).toEqual([{ kind: 'subject', layer: 'personal', key: 'a\0b' }, { kind: 'settings' }])
+    expect(heard.splice(0)).toEqual([{ kind: 'subject', layer: 'personal', key: 'a\0b' }, { kind: 'settings' }])
     const seqs = Array.from({ length: 1_001 }, (_, index) => 3 + index)
     const rows = seqs.map((seq) => sql`(${seq}, 'personal', ${`u${seq}`}, ${`r${seq}`}, 0)`)
     await sql`insert into quota_changes (seq, layer, subject, revision, changed_at) values ${sql.join(rows)}`.execute(
       db,
     )
     await other.poll()
-    expect(reported).toEqual([{ kind: 'everything' }])
+    expect(heard).toEqual([{ kind: 'everything' }])
     unwatch()
   })
 
   it('changes from before the first poll aren’t reported one by one', async () => {
     const db = await emptied()
-    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    const { writer, other, heard, watch } = pairOn(db)
     await writer.writeSubject('personal', 'u', {}, {})
-    const heard: SettingsChange[] = []
-    const unwatch = other.watch((change) => heard.push(change))
+    const unwatch = watch()
     for (const _ of [1, 2]) await other.poll()
     expect(heard).toEqual([{ kind: 'everything' }])
     unwatch()
@@ -56,11 +61,10 @@ function describeChanges(open: () => Kysely<unknown>): void {
     'settings are read again when their change disappears before a poll finds it; own: %s',
     async (isOwn) => {
       const db = await emptied()
-      const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+      const { writer, other, heard, watch } = pairOn(db)
       await writer.write({ mode: 'lenient' }, {})
       await other.poll()
-      const heard: SettingsChange[] = []
-      const unwatch = other.watch((change) => heard.push(change))
+      const unwatch = watch()
       await (isOwn ? other : writer).writeSubject('personal', 'u', { plan: 'pro' }, {})
       if (!isOwn) expect((await other.readSubject('personal', 'u'))?.document).toEqual({ plan: 'pro' })
       // A write that conflicts makes no change, and what was read stays known.
@@ -78,11 +82,10 @@ function describeChanges(open: () => Kysely<unknown>): void {
 
   it('a change is reported that has the number of one that was lost', async () => {
     const db = await emptied()
-    const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
+    const { writer, other, heard, watch } = pairOn(db)
     await writer.write({ mode: 'lenient' }, {})
     await other.poll()
-    const heard: SettingsChange[] = []
-    const unwatch = other.watch((change) => heard.push(change))
+    const unwatch = watch()
     // A backup from before the change is restored.
     await emptied()
     await writer.write({ mode: 'normal' }, {})
