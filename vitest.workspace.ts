@@ -43,8 +43,8 @@ export default defineConfig({
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
     setupFiles: ['internal/quota-histories/src/test-seed.ts', 'internal/server-kit/src/no-leaks.ts'],
     isolate: false,
-    // On two cores, the third goes on while the others wait for servers and processes; each imports everything once.
-    maxWorkers: 3,
+    // On two cores, two go on while the others wait for servers and processes; each imports everything once.
+    maxWorkers: 4,
     // For open files that are closed when their object is collected.
     execArgv: ['--expose-gc'],
     // For machines that are busy with other work: most tests take milliseconds.
