@@ -228,6 +228,27 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     }
   })
 
+  it('a row of another list with an amount that no script writes is damaged, and nothing is charged', async () => {
+    const prefix = newPrefix()
+    const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
+    await one.take(5)
+    const keys = [one.row, one.keys.row(1, 'u')]
+    const written = (await redis.admin.getBuffer(one.row))!
+    // Below and above what is written, of the hour that both have and of the day that only the row's list has.
+    for (const [byte, cell] of [
+      [0x80, 0],
+      [0x7f, 0],
+      [0x80, 1],
+      [0x7f, 1],
+    ] as const) {
+      const row = Buffer.from(written).fill(byte, 5 + 7 * cell, 12 + 7 * cell)
+      await redis.admin.set(one.row, row)
+      const before = await redis.admin.mgetBuffer(keys)
+      expect(await codeOf(other.take())).toBe('damaged_row')
+      expect(await redis.admin.mgetBuffer(keys)).toEqual(before)
+    }
+  })
+
   it('a row isn’t written if another list has its own list’s name', async () => {
     const prefix = newPrefix()
     const { take, keys } = party(prefix, ONE)
