@@ -33,6 +33,8 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   readonly #ended: EndedHold[] = []
   /** When the next alarm fires, in epoch milliseconds; 0: no alarm is set. */
   #alarmAt = 0
+  /** The instant of the current call: a hold that is open when the call begins is open in all of it. */
+  #now = 0
 
   constructor(ctx: ConstructorParameters<typeof DurableObject>[0], env: Env) {
     super(ctx, env)
@@ -76,18 +78,18 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   /** Housekeeping: settles ended holds, and deletes expired rows. */
   override async alarm(): Promise<void> {
     this.#open()
-    const now = this.now()
-    this.#settleDue(now)
+    this.#now = this.now()
+    this.#settleDue()
     for (const [table, column] of [
       ['quota_rows', 'ends_at'],
       ['quota_ids', 'expires_at'],
     ]) {
-      this.#storage.sql.exec(`delete from ${table} where ${column} <= ?`, now)
+      this.#storage.sql.exec(`delete from ${table} where ${column} <= ?`, this.#now)
     }
     this.#alarmAt = 0
     const next = this.#first(NEXT_END)
     // Without calls, the object sleeps until the next row expires, or forever when no rows are left.
-    if (next !== undefined) this.#wakeIn(Math.max(HOUR_MS, next - now))
+    if (next !== undefined) this.#wakeIn(Math.max(HOUR_MS, next - this.#now))
   }
 
   #answered(work: () => unknown): Answered {
@@ -102,13 +104,13 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   #counted(schema: StoreSchema, call: CounterCall, seen: string | undefined): unknown {
     const { method, request } = call
     this.#open()
-    const now = this.now()
+    this.#now = this.now()
     if (method === 'sweep') return { open: this.#sweep(), ended: this.#ended.splice(0) }
-    this.#settleDue(now)
+    this.#settleDue()
     const isMarked = 'settingsRevision' in request && request.settingsRevision !== undefined
     if (isMarked && seen !== undefined && seen !== this.#settings.mark()) {
       const settingsRevision = this.#settings.readText({ layer: '', subject: '' })?.revision ?? ''
-      return { outcome: 'stale', now, states: [], settingsRevision }
+      return { outcome: 'stale', now: this.#now, states: [], settingsRevision }
     }
     const value = carriedOut(this.#counters(schema), call)
     const isRead = method === 'read' || method === 'list'
@@ -125,16 +127,16 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
 
   #open(): { readonly store: SyncStore; readonly sweeper: SyncCounters } {
     if (this.#opened === undefined) {
-      const store = syncSqliteStore({ database: connectionTo(this.#storage), clock: { now: () => this.now() } })
+      const store = syncSqliteStore({ database: connectionTo(this.#storage), clock: { now: () => this.#now } })
       this.#opened = { store, sweeper: store.open(NO_SCHEMA) }
     }
     return this.#opened
   }
 
   /** Settles ended holds before each call. Only calls can observe counters, so no timer is needed. */
-  #settleDue(now: number): void {
+  #settleDue(): void {
     const next = this.#first(NEXT_HOLD_END)
-    if (next !== undefined && next <= now) this.#sweep()
+    if (next !== undefined && next <= this.#now) this.#sweep()
   }
 
   /** Settles ended holds. @returns the number of open ones */

@@ -21,6 +21,19 @@ export class CountedObject extends QuotaDurableObject<Env> {
     ended.push(...holds)
   }
 
+  #aheadMs = 0
+  #stepMs = 0
+
+  /** From now on, a reading of the clock is this much later than the one before. */
+  tick(stepMs: number): void {
+    this.#stepMs = stepMs
+  }
+
+  protected override now(): number {
+    this.#aheadMs += this.#stepMs
+    return super.now() + this.#aheadMs
+  }
+
   abort(): void {
     this.ctx.abort('by a test')
   }
@@ -185,6 +198,8 @@ async function answer(request: Request): Promise<unknown> {
       return billed
     case '/abort':
       return named<CountedObject>(namespace, searchParams.get('name')!).abort().catch(String)
+    case '/tick':
+      return named<CountedObject>(namespace, searchParams.get('name')!).tick(Number(searchParams.get('ms')))
     case '/alarm':
       return named<CountedObject>(namespace, searchParams.get('name')!).ring()
     case '/alarm-at':
