@@ -3,6 +3,7 @@ import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
+import { ServerClock } from '../src/counters/delivery.ts'
 import { redisSettings } from '../src/index.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { engineOn, policyOf, usedBy } from './support/engines.ts'
@@ -14,6 +15,22 @@ const DAY_MS = 86_400_000
 const YEAR_MS = 366 * DAY_MS
 const HOUR = 'personal-writes-hour'
 const write = { subject: 'u', operation: 'write' } as const
+
+describe('an estimate of the server’s clock', () => {
+  it('the least delayed answer of the last second gives the estimate, and later the newest one', () => {
+    const clock = new ServerClock()
+    expect(clock.at(0)).toBe(Number.POSITIVE_INFINITY)
+    // The server is 1,000 ms ahead. Answers arrive 50, 10, 80 and 20 ms later.
+    clock.note(1_000, 50)
+    expect(clock.at(60)).toBe(1_010)
+    clock.note(1_050, 60)
+    expect(clock.at(60)).toBe(1_050)
+    clock.note(1_100, 180)
+    expect(clock.at(180)).toBe(1_170)
+    clock.note(2_040, 1_060)
+    expect(clock.at(1_060)).toBe(2_040)
+  })
+})
 
 describe.runIf(redisTests)('clocks', () => {
   it('decisions use the server’s clock, even if the process’s clock is wrong', async () => {

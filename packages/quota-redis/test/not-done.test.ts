@@ -119,4 +119,19 @@ describe.runIf(redisTests)('failed settles', () => {
     await store.close()
     expect(await cancel(counters, states)).toBe('not done')
   })
+
+  it('a settle with an unknown result doesn’t claim that it wasn’t done when its repetition is refused', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const store = storeOn(proxy.port, 15_000)
+    const counters = store.open(SCHEMA)
+    await store.ready()
+    const { states } = await take(counters, ID)
+    proxy.blackHole(true)
+    const cancelled = cancel(counters, states, ID)
+    await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
+    // The connection is cut, and the call is made again on a new one.
+    proxy.blackHole(false)
+    expect(await cancelled).toBe('in doubt')
+  })
 })
