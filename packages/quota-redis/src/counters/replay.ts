@@ -7,8 +7,8 @@ import {
   countIn,
   type Instant,
   type Layout,
-  MAX_AHEAD_MS,
   MAX_USED,
+  NOT_OPEN,
   nth,
   otherVersion,
   reanchor,
@@ -164,7 +164,7 @@ export class Replay {
     if (cell > row.book.layout.size) return
     const i = row.start + 2 * (cell - 1)
     if (startedAt >= 0) refund(this.#cells, i, startedAt, amount, closes)
-    else if (countIn(this.#cells, i) !== CLOSED) close(this.#cells, i)
+    else close(this.#cells, i)
   }
 
   /**
@@ -182,13 +182,9 @@ export class Replay {
     for (const { start, first, layer } of rows) {
       for (const at of layout.countedIn(set, layer)) {
         const i = start + 2 * (at - first)
-        const [startedAt, used, after] = [startIn(cells, i), countIn(cells, i), instant.afterAt(at)]
-        const isOpen = used !== CLOSED && startedAt > after
+        view(cells, i, instant.afterAt(at), this.now, states, 2 * at)
         const isCharged = costs !== undefined && (costs[layout.cellAt(at).unit] ?? 0) > 0
-        if (isOpen && (isCharged || startedAt - this.now <= MAX_AHEAD_MS)) {
-          states[2 * at] = startedAt
-          states[2 * at + 1] = used
-        } else view(cells, i, after, this.now, states, 2 * at)
+        if (isCharged && states[2 * at] !== NOT_OPEN) states[2 * at] = startIn(cells, i)
       }
     }
     return states
