@@ -137,6 +137,23 @@ function chunkRequest(plans: Plan, qq: number, snapshot: number, chunk: number):
   }
 }
 
+/** A chart whose score is stored, and that two faulty records name. */
+const namedTwice: [Plan, Action[]] = [
+  Array(3).fill({
+    isFull: true,
+    isIndexed: false,
+    hasTotal: false,
+    chunks: [
+      [{ chart: '102:2', play: { achievement: 500_000, dxScore: 100, combo: 0, sync: 0 } }],
+      [
+        { chart: '102:2', play: undefined },
+        { chart: '102:2', play: undefined },
+      ],
+    ],
+  }),
+  [0, 1].map((chunk) => ({ kind: 'chunk', player: 0, snapshot: 0, chunk })),
+]
+
 /** One run: users and players of its own in a database that others have used. */
 class Run {
   readonly #parts: Parts
@@ -242,7 +259,7 @@ async function agree(options: DatabaseOptions, numRuns: number): Promise<void> {
       await run.begin()
       for (const each of actions) await run.do(each)
     }),
-    { numRuns: isDeep ? numRuns * 50 : numRuns },
+    { numRuns: isDeep ? numRuns * 50 : numRuns, examples: [namedTwice] },
   )
 }
 

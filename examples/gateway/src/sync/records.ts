@@ -22,7 +22,7 @@ export interface SyncRecords {
   /** Each chart appears once. */
   readonly plays: readonly PlayRecord[]
   readonly faults: readonly RecordFault[]
-  /** Charts that faulty records name. The snapshot contains them, with unknown values. */
+  /** Charts that faulty records name, each once. The snapshot contains them, with unknown values. */
   readonly faultyCharts: readonly ChartKey[]
   /** `sha256:` and hexadecimal digits, over the canonical JSON (RFC 8785) of the records. */
   readonly checksum: string
@@ -35,14 +35,15 @@ export async function readSyncRecords(records: readonly unknown[]): Promise<Sync
   const hash = createHash('sha256').update('[')
   const plays = new Map<string, { readonly play: PlayRecord; readonly index: number }>()
   const faults: RecordFault[] = []
-  const faultyCharts: ChartKey[] = []
+  const faultyCharts = new Map<string, ChartKey>()
   for (const [index, record] of records.entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate()
     hash.update(`${index === 0 ? '' : ','}${canonicalRecord(record, index)}`)
     const result = fishRecord.safeParse(record)
     if (!result.success) {
       faults.push(faultOf(result.error, index))
-      faultyCharts.push(...chartsNamed(record))
+      const chart = chartNamedBy(record)
+      if (chart !== undefined) faultyCharts.set(chartText(chart), chart)
       continue
     }
     const key = chartText(result.data)
@@ -51,7 +52,12 @@ export async function readSyncRecords(records: readonly unknown[]): Promise<Sync
     else faults.push({ index, path: `records.${index}`, msg: `the same chart as record ${earlier.index}` })
   }
   const checksum = `sha256:${hash.update(']').digest('hex')}`
-  return { plays: [...plays.values()].map(({ play }) => play), faults, faultyCharts, checksum }
+  return {
+    plays: [...plays.values()].map(({ play }) => play),
+    faults,
+    faultyCharts: [...faultyCharts.values()],
+    checksum,
+  }
 }
 
 /** JSON that RFC 8785 cannot express, such as half of a surrogate pair, is a fault of the request. */
@@ -66,12 +72,12 @@ function canonicalRecord(record: unknown, index: number): string {
 
 const chartNamed = z.object({ song_id: z.int().min(1).max(999_999), level_index: fields.levelIndex })
 
-function chartsNamed(record: unknown): ChartKey[] {
+function chartNamedBy(record: unknown): ChartKey | undefined {
   const { data } = chartNamed.safeParse(record)
-  if (data === undefined) return []
+  if (data === undefined) return undefined
   const { song_id: musicId, level_index: levelIndex } = data
   const { level } = playOf({ musicId, levelIndex, achievement: 0, dxScore: 0, comboStatus: 0, syncStatus: 0 })
-  return [{ musicId, level }]
+  return { musicId, level }
 }
 
 function faultOf({ issues: [issue] }: z.ZodError, index: number): RecordFault {
