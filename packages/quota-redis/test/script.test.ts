@@ -292,4 +292,34 @@ describe.runIf(redisTests)('the batch script', () => {
     const { states } = await store.read({ subject: 'u', set: 0, layers: all })
     expect(new Set(states)).toEqual(new Set([-1, 0]))
   })
+
+  it('a row may have more limits than a byte counts', async () => {
+    const { port } = await server()
+    const windows = Array.from({ length: 300 }, (_, n) => `${n + 1}h`)
+    const cells = windows.map((label, n) => windowCell({ label, lengthMs: 3_600_000 * (n + 1) }))
+    const schema = uniform(HOURS.units, cellsIn(HOURS.units, cells), [{ name: 'personal', shared: false }])
+    const store = storeOn(port, schema)
+    const quotas = { layers: [0], limits: windows.map(() => 9) }
+    const outcomes: string[] = []
+    for (const cost of [4, 5, 1]) {
+      outcomes.push((await store.take({ subject: 'u', set: 0, quotas, costs: [cost, 0] })).outcome)
+    }
+    expect(outcomes).toEqual(['admitted', 'admitted', 'refused'])
+    const { states } = await store.read({ subject: 'u', set: 0, layers: [0] })
+    expect(new Set(states.filter((_, index) => index % 2 === 1))).toEqual(new Set([9]))
+  })
+
+  it('many requests of many limits, all with numbers of their own, are sent in calls that the script can read', async () => {
+    const { port } = await server()
+    const windows = Array.from({ length: 12 }, (_, n) =>
+      windowCell({ label: `${n + 1}h`, lengthMs: 3_600_000 * (n + 1) }),
+    )
+    const schema = uniform(HOURS.units, cellsIn(HOURS.units, windows), [{ name: 'personal', shared: false }])
+    const store = storeOn(port, schema)
+    const takes = Array.from({ length: 256 }, (_, n) => {
+      const quotas = { layers: [0], limits: windows.map(() => 1_000 + n) }
+      return store.take({ subject: `u${n}`, set: 0, quotas, costs: [1, 0] })
+    })
+    expect(new Set((await Promise.all(takes)).map(({ outcome }) => outcome))).toEqual(new Set(['admitted']))
+  })
 })
