@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { cellsIn, windowCell } from '@scoregw/quota/internal'
 import { isNotDone } from '@scoregw/quota/store'
 import { uniform } from '@scoregw/quota-histories'
@@ -130,6 +131,8 @@ describe.runIf(redisTests)('failed settles', () => {
     proxy.blackHole(true)
     const cancelled = cancel(counters, states, ID)
     await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
+    // What was sent before is in the hole, whichever socket was read first.
+    await setImmediate()
     // The connection is cut, and the call is made again on a new one.
     proxy.blackHole(false)
     expect(await cancelled).toBe('in doubt')
