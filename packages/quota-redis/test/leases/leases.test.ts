@@ -146,6 +146,8 @@ describe.runIf(redisTests)('leases', () => {
     expect(one.status).toBe('reserved')
     const other = await quota.reserve({ ...take, subject: 'v', id: 'other' })
     expect((await quota.reserve({ ...take, subject: 'w', id: 'third' })).status).toBe('refused')
+    const refused = (await writesOf(quota, 'w')).slice(0, 2)
+    expect(refused).toMatchObject([{ startedAt: null }, { startedAt: null }])
     expect((await quota.reserve({ ...take, id: 'one' })).status).toBe('duplicate')
     if (other.status === 'reserved') await other.cancel()
     expect((await quota.reserve({ ...take, subject: 'w', id: 'third' })).status).toBe('reserved')
