@@ -202,7 +202,7 @@ describe('HEAD of the events', () => {
       expect((await gateway.send('HEAD', path)).status).toBe(403)
       const others = await Promise.all(Array.from({ length: 19 }, () => listen(gateway)))
       expect(others.map(({ status }) => status)).toEqual(Array(19).fill(200))
-      // A stream that nobody reads keeps its connection until it is collected.
+      // An unread stream keeps its connection until it is collected.
       await Promise.all([got, ...others].map(({ body }) => body?.cancel()))
     }
   })

@@ -5,10 +5,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll } from 'vitest'
 
-/**
- * What ends by itself has this long: connections whose other side is told, files of objects that nobody holds any more,
- * connections of such responses whose body was not read.
- */
+/** What ends by itself has this long: connections whose other side is told, files and unread responses that are collected. */
 const WAITS_MS = 20_000
 const WATCHED = new Set(['Timeout', 'TCPSocketWrap', 'TCPServerWrap'])
 
@@ -20,7 +17,7 @@ beforeAll(() => wait, 0)
 async function wait(): Promise<void> {
   let left = more()
   for (let waitedMs = 0; left.length > 0 && waitedMs < WAITS_MS; left = more()) {
-    // Collecting takes long: not in each round, and at once only for files, which are named by their paths.
+    // Collecting takes long: once a second, and without waiting only for files, which are named by their paths.
     if (waitedMs % 1_000 === 0 && (waitedMs > 0 || left.some((what) => what.startsWith('/')))) globalThis.gc?.()
     await sleep(20)
     waitedMs += 20

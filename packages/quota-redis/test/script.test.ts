@@ -1,5 +1,5 @@
 import { cellsIn, GRACE_MS, windowCell } from '@scoregw/quota/internal'
-import type { TakeReply } from '@scoregw/quota/store'
+import type { StoreSchema, TakeReply } from '@scoregw/quota/store'
 import { uniform, withCells } from '@scoregw/quota-histories'
 import * as fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -34,6 +34,13 @@ const HOURS = withCells(
     SCHEMA.layers[0]!.cells.map(({ label }, i) => windowCell({ label, lengthMs: 3_600_000 * (i + 1) })),
   ),
 )
+/** One layer with windows of 1 hour, 2 hours and so on. */
+function withLimits(count: number): StoreSchema {
+  const windows = Array.from({ length: count }, (_, n) =>
+    windowCell({ label: `${n + 1}h`, lengthMs: 3_600_000 * (n + 1) }),
+  )
+  return uniform(['tokens'], cellsIn(['tokens'], windows), [{ name: 'personal', shared: false }])
+}
 const PLENTY = [100, 100, 100, 1_000, 1_000, 1_000]
 
 function take(store: RedisCounters, subject: string, cost = 1, limits = PLENTY, id?: string): Promise<TakeReply> {
@@ -295,11 +302,8 @@ describe.runIf(redisTests)('the batch script', () => {
 
   it('a row may have more limits than a byte counts', async () => {
     const { port } = await server()
-    const windows = Array.from({ length: 300 }, (_, n) => `${n + 1}h`)
-    const cells = windows.map((label, n) => windowCell({ label, lengthMs: 3_600_000 * (n + 1) }))
-    const schema = uniform(HOURS.units, cellsIn(HOURS.units, cells), [{ name: 'personal', shared: false }])
-    const store = storeOn(port, schema)
-    const quotas = { layers: [0], limits: windows.map(() => 9) }
+    const store = storeOn(port, withLimits(300))
+    const quotas = { layers: [0], limits: Array(300).fill(9) }
     const outcomes: string[] = []
     for (const cost of [4, 5, 1]) {
       outcomes.push((await store.take({ subject: 'u', set: 0, quotas, costs: [cost, 0] })).outcome)
@@ -311,13 +315,9 @@ describe.runIf(redisTests)('the batch script', () => {
 
   it('many requests of many limits, all with numbers of their own, are sent in calls that the script can read', async () => {
     const { port } = await server()
-    const windows = Array.from({ length: 12 }, (_, n) =>
-      windowCell({ label: `${n + 1}h`, lengthMs: 3_600_000 * (n + 1) }),
-    )
-    const schema = uniform(HOURS.units, cellsIn(HOURS.units, windows), [{ name: 'personal', shared: false }])
-    const store = storeOn(port, schema)
+    const store = storeOn(port, withLimits(12))
     const takes = Array.from({ length: 256 }, (_, n) => {
-      const quotas = { layers: [0], limits: windows.map(() => 1_000 + n) }
+      const quotas = { layers: [0], limits: Array(12).fill(1_000 + n) }
       return store.take({ subject: `u${n}`, set: 0, quotas, costs: [1, 0] })
     })
     expect(new Set((await Promise.all(takes)).map(({ outcome }) => outcome))).toEqual(new Set(['admitted']))
